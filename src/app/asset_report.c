@@ -1,3 +1,6 @@
+// What is in an artist's file, in one sentence, as tables for people, or as JSON; with what is wrong about its
+// surfaces.
+
 #include "app/asset_report.h"
 
 #include "app/common.h"
@@ -56,6 +59,8 @@ void snwAssetReport_Summarise(const snwAsset* asset, char* text, size_t capacity
 {
     Sentence sentence = {text, capacity, 0};
     int64_t vertices = 0, triangles = 0, tets = 0, hexes = 0, joints = 0;
+
+    // Counted over all of its parts.
     for (int i = 0; i < asset->meshCount; ++i)
     {
         vertices += asset->meshes[i].vertexCount, triangles += asset->meshes[i].triangleCount;
@@ -64,6 +69,8 @@ void snwAssetReport_Summarise(const snwAsset* asset, char* text, size_t capacity
 
     for (int i = 0; i < asset->skinCount; ++i)
         joints += asset->skins[i].jointCount;
+
+    // Each only if there is any of it.
     text[0] = 0;
     Say(&sentence, vertices, "vertex", "vertices");
     Say(&sentence, triangles, "triangle", "triangles");
@@ -94,6 +101,8 @@ static void PrintMeshes(const snwAssetReport* report)
 {
     static const char* const heads[] = {"<surface", "vertices", "welded", "triangles", "elements", "morphs", "bones"};
     snwTextTable table = snwTextTable_Start(heads, 7);
+
+    // A row per surface.
     for (int i = 0; i < report->surfaces.count; ++i)
     {
         const snwAssetSurface* surface = &report->surfaces.items[i];
@@ -222,6 +231,8 @@ static json_t* NotesToJson(const snwAsset* asset)
 json_t* snwAssetReport_Notes(const snwAssetReport* report)
 {
     json_t* notes = NotesToJson(report->asset);
+
+    // Every finding about a surface that is not good.
     for (int i = 0; i < report->surfaces.count; ++i)
     {
         const snwAssetSurface* surface = &report->surfaces.items[i];

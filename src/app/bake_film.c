@@ -1,3 +1,6 @@
+// The film of a bake: the artist's motion, the motion with flesh, and what flesh adds in colours, side by side; with
+// a still of the place where flesh moves most.
+
 #include "app/bake_film.h"
 
 #include "app/common.h"
@@ -36,6 +39,7 @@ typedef struct Trio
 static snwResult MakeTrio(
     snwContext* context, snwBake* bake, const snwBakeFilmDef* def, Trio* trio, snwMessage* message)
 {
+    // Three films of the same camera and size.
     snwFilmDef film = snwDefaultFilmDef();
     snwSimDef sim = snwDefaultSimDef();
     film.directory = def->folder;
@@ -51,6 +55,7 @@ static snwResult MakeTrio(
         trio->skins[i] = snwAllocArray(context, (size_t)trio->surfaceCount + 1, sizeof(snwSkin));
     if (trio->skins[0] == NULL || trio->skins[1] == NULL)
         return snwFailMemory(message);
+    // The sim is only there for the films' sake: bodies come from the bake.
     snwResult result = snwCreateSim(context, &sim, &trio->sim, message);
     for (int i = 0; i < snw_filmCount && result >= 0; ++i)
         result = snwCreateFilm(context, &film, sim.scene, &trio->films[i], message);
@@ -65,6 +70,8 @@ static snwResult AddFrames(Trio* trio, snwBake* bake, const snwBakeFilmDef* def,
 {
     snwBakeFrames* frames = snwBake_GetFrames(bake);
     snwBakeInfo info = snwBakeFrames_GetInfo(frames);
+
+    // A loop is shown several times, without its last frame, which is the first one again.
     int count = info.loop ? info.frameCount - 1 : info.frameCount, shown = info.loop ? def->repeats * count : count;
     int vertices = snwCharacter_GetInfo(snwPrepared_GetCharacter(info.prepared)).vertexCount;
     snwResult result = snw_ok;
@@ -79,6 +86,7 @@ static snwResult AddFrames(Trio* trio, snwBake* bake, const snwBakeFilmDef* def,
                 result = snwBakeFrames_GetSurface(frames, s, &trio->skins[1][s], message);
         }
 
+        // The artist's film shows the artist's skins, the two others the flesh's.
         for (int k = 0; k < snw_filmCount && result >= 0; ++k)
         {
             const float* body = k == snw_artistFilm ? snwBakeFrames_GetArtistBody(frames)
@@ -103,6 +111,8 @@ snwResult snwBakeFilm_Draw(snwContext* context, snwBake* bake, const snwBakeFilm
     snwResult result = MakeTrio(context, bake, def, &trio, message);
     if (result >= 0)
         result = AddFrames(&trio, bake, def, message);
+
+    // The still: around where flesh moves most, closer the less it moves.
     snwTilesDef tiles = {.films = trio.films,
         .names = s_names,
         .count = snw_filmCount,

@@ -1,3 +1,6 @@
+// What a bake did, as JSON for programs and in lines for people: clip, times, stretch, lag, drift, files, checks,
+// warnings.
+
 #include "app/bake_report.h"
 
 #include "app/common.h"
@@ -80,6 +83,8 @@ json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* wri
     char hash[20];
 
     snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
+
+    // What was baked and how.
     json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:o, s:o, s:o, s:o}", "schema", 1, "clip", r->clip, "frames",
         r->frames, "frames_found", r->cachedFrames, "fps", snwJsonReal(r->rate), "start", snwJsonReal(r->start), "end",
         snwJsonReal(r->end), "preroll", snwJsonReal(r->preroll));
@@ -88,11 +93,15 @@ json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* wri
     json_object_set_new(root, "vertices", json_integer(info.vertexCount));
     json_object_set_new(root, "tets", json_integer(info.tetCount));
     json_object_set_new(root, "bones", json_integer(info.boneCount));
+
+    // How it went.
     json_object_set_new(root, "size", snwJsonReal(r->size));
     json_object_set_new(root, "hash", json_string(hash));
     json_object_set_new(root, "seconds", snwJsonReal(r->seconds));
     json_object_set_new(root, "prepare_seconds", snwJsonReal(r->prepareSeconds));
     json_object_set_new(root, "step_ms", snwJsonReal(r->stepMs));
+
+    // What moved, and how far.
     json_object_set_new(root, "stretch",
         json_pack("{s:o, s:i, s:s, s:o}", "worst", snwJsonReal(r->stretch), "frame", r->stretchFrame, "bone",
             r->stretchBone, "artist", snwJsonReal(r->artistStretch)));
@@ -104,6 +113,8 @@ json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* wri
     json_object_set_new(root, "inverted", snwJsonReal(r->inverted));
     json_object_set_new(root, "inverted_artist", snwJsonReal(r->artistInverted));
     json_object_set_new(root, "settled", snwJsonReal(r->settled));
+
+    // What was written, and what reading it again showed.
     AddOutput(root, written);
     json_object_set_new(root, "limited", snwJsonReal(r->limited));
     json_object_set_new(root, "ride",
@@ -196,6 +207,8 @@ void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written
 {
     const snwBakeReport* r = snwBake_GetReport(bake);
     char lag[32];
+
+    // Notes, then a line for each thing that one may want to know.
     for (int i = 0; i < r->noteCount; ++i)
         snwNote("note       %s", r->notes[i]);
     printf("%-10s %s, %.4g to %.4g s: %d frames, %.4g per second\n", "clip", r->clip, r->start, r->end, r->frames,

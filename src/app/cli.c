@@ -1,3 +1,6 @@
+// The command line: verbs, options in all their spellings, operands, and what is wrong with them in words. One table
+// per verb says what there is; help, man page and completions use the same tables.
+
 #include "app/cli.h"
 #include "app/console.h"
 #include "app/help.h"
@@ -109,12 +112,15 @@ static snwExit ParseLong(snwArgs* args, int count, char** words, int* position)
     const char* value = name[length] == '=' ? name + length + 1 : NULL;
     const snwOption* option = FindName(args->verb->options, name, length);
 
+    // The verb's own options win.
     if (option == NULL)
         option = FindName(snwCommonOptions, name, length);
     if (option == NULL)
         return UnknownOption(args->verb, name, length);
     if (option->argument == NULL && value != NULL)
         return snwUsage("leave out '=' and what follows", "--%s takes no value", option->name);
+
+    // The value behind '=', or the next word.
     if (option->argument != NULL && value == NULL)
     {
         if (*position + 1 >= count)
@@ -141,6 +147,7 @@ static snwExit ParseShort(snwArgs* args, int count, char** words, int* position)
             continue;
         }
 
+        // The value in the same word, or the next one.
         const char* value = letter[1] != 0 ? letter + 1 : *position + 1 < count ? words[++*position] : NULL;
         if (value == NULL)
             return snwUsage(option->help, "-%c needs %s", *letter, option->argument);
@@ -176,6 +183,7 @@ snwExit snwArgs_Parse(const snwVerb* verb, int count, char** words, snwArgs* arg
     bool only = false; // after --, everything is an operand
     snwExit result = snw_exitOk;
 
+    // Options and operands in any order.
     for (int i = 0; i < count && result == snw_exitOk; ++i)
     {
         if (!only && strcmp(words[i], "--") == 0)

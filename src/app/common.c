@@ -1,3 +1,6 @@
+// What several verbs share: a context from the common options, paths and folders, where scenes and programs are, JSON
+// on stdout.
+
 #include "app/common.h"
 #include "app/console.h"
 #include "base/result.h"

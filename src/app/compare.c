@@ -1,3 +1,6 @@
+// sinew compare: the same scene by several methods, settings or seeds, one after the other; then a table, plots, a
+// report and a film of all of them side by side.
+
 #include "app/compare.h"
 #include "app/console.h"
 #include "scene/shipped.h"

@@ -26,6 +26,7 @@ static bool IsList(snwComplete complete)
 // The words of a list, with blanks between them.
 static void PrintWords(snwComplete complete, const char* words, FILE* file)
 {
+    // Names of characters, words of a list, methods, or parameters with "=".
     for (int i = 0; complete == snw_completeCharacters && i < snwBuiltInCount(); ++i)
         fprintf(file, "%s%s", i > 0 ? " " : "", snwBuiltIn_Get(i)->name);
     const char* gap = "";
@@ -42,6 +43,7 @@ static void PrintWords(snwComplete complete, const char* words, FILE* file)
             continue;
         }
 
+        // A parameter that several methods have is named once.
         for (int i = 0; i < snwMethod_GetInfo(m).paramCount; ++i)
             if (IsFirst(m, snwMethod_GetParam(m, i)->name))
             {
@@ -83,6 +85,8 @@ static void BashOptionNames(const snwOption* option, FILE* file)
 static void BashVerb(const snwVerb* verb, FILE* file)
 {
     fprintf(file, "    %s)\n        case $prev in\n", verb->name);
+
+    // After an option its values, else the verb's options or operands.
     for (const snwOption* option = verb->options; option->name != NULL; ++option)
     {
         if (option->argument == NULL)

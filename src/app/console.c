@@ -1,3 +1,6 @@
+// What is said to people: errors, warnings and notes on stderr, in colour where that is wanted, progress bars, and
+// Ctrl-C, which ends work at a point from which it can go on.
+
 #include "app/console.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -179,11 +182,14 @@ void snwProgress_Format(const snwProgress* progress, int done, double now, int c
         least = 5
     };
     char bar[most + 1], left[32], tail[96];
+
+    // Time left, as if every frame took as long as the mean so far.
     FormatSeconds((now - progress->started) * (progress->total - done) / done, left, sizeof left);
     snprintf(tail, sizeof tail, "%d/%d  %s left", done, progress->total, left);
     int room = columns - 14 - (int)strlen(tail); // the label's ten, two brackets, two blanks
     int width = room > most ? most : room;
 
+    // Too narrow for a bar: words alone.
     if (width < least)
         snprintf(buffer, capacity, "%s %s", progress->label, tail);
     else

@@ -1,3 +1,6 @@
+// Exports of a run: the kinds that were asked for, one writer per kind and body, fed frame by frame and finished
+// together.
+
 #include "app/exports.h"
 #include "app/console.h"
 #include "app/nearest.h"
@@ -116,11 +119,14 @@ snwResult snwExports_Open(snwExports* exports, snwContext* context, const snwExp
     *exports = (snwExports){.context = context};
     if (directory == NULL || snwExportsDef_IsEmpty(def))
         return snw_ok;
+
+    // Room for every kind of every body.
     exports->list = calloc((size_t)sceneDef->bodyCount * snw_exportKindCount + 1, sizeof(void*));
     if (exports->list == NULL)
         return snwFailMemory(message);
     snwResult result = snwMakeFolder(directory, message);
 
+    // Drop frees those that were opened, if a later one fails.
     for (snwExportKind kind = 0; kind < snw_exportKindCount && result >= 0; ++kind)
         for (int body = 0; def->kinds[kind] && body < sceneDef->bodyCount && result >= 0; ++body)
         {

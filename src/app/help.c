@@ -1,3 +1,6 @@
+// Help texts and the man page, made from the tables of verbs and options, so that they cannot differ from what is
+// understood.
+
 #include "app/help.h"
 
 #include <ctype.h>

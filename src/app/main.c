@@ -1,3 +1,5 @@
+// The program sinew: a command line, and a check that what was printed has arrived.
+
 #include "app/cli.h"
 #include "app/console.h"
 

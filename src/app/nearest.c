@@ -1,3 +1,5 @@
+// The nearest of words that are tried one by one, for "did you mean".
+
 #include "app/nearest.h"
 #include "scene/words.h"
 

@@ -1,3 +1,6 @@
+// One run of a scene with all that it may leave in a folder: log, measures, report, plots, exports, film, frames.
+// What `sinew sim` and `sinew demo` are made of.
+
 #include "app/perform.h"
 #include "app/console.h"
 #include "scene/shipped.h"

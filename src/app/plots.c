@@ -1,3 +1,6 @@
+// Curves of a run: energies, residuals, deviations, the centre of mass, the centre of pressure and times of stages,
+// gathered frame by frame and drawn at the end.
+
 #include "app/plots.h"
 
 #include <math.h>
@@ -109,6 +112,8 @@ snwResult snwPlots_AddFrame(snwPlots* plots, const snwRunFrame* frame, snwMessag
         .deviations = {measures->maxStretch, 1 - measures->minVolumeRatio},
         .centre = {measures->centre.x, measures->centre.y, measures->centre.z},
     };
+
+    // Whether any residual was told: a method without iterations has none.
     for (int i = 0; i < 4; ++i)
         plots->undone = plots->undone || isfinite(row.residuals[i]);
 
@@ -159,6 +164,8 @@ snwResult snwPlots_Write(
     double* columns = snwAllocArray(plots->context, (size_t)(count + 1) * (size_t)rows + 1, sizeof *columns);
     if (columns == NULL)
         return snwFailMemory(message);
+
+    // Time, then a column per curve.
     CopyColumn(plots, offsetof(snwPlotRow, time), columns);
 
     for (int i = 0; i < count; ++i)

@@ -53,6 +53,8 @@ static int SplitShells(snwArena* arena, const snwFaces* all, snwFaces** shells)
     int count = 0, next = 0;
     if (arena->failed)
         return 0;
+
+    // Pieces over shared vertices, numbered in the order of their triangles.
     for (int i = 0; i < all->vertexCount; ++i)
         roots[i] = i, numbers[i] = -1;
     for (int i = 0; i < all->triangleCount; ++i)
@@ -64,6 +66,7 @@ static int SplitShells(snwArena* arena, const snwFaces* all, snwFaces** shells)
         *number = *number < 0 ? count++ : *number;
     }
 
+    // Triangles of a piece side by side; each piece is a view of them.
     *shells = snwArena_Alloc(arena, (size_t)count + 1, sizeof **shells);
     for (int shell = 0; *shells != NULL && shell < count; ++shell)
     {
@@ -136,6 +139,7 @@ static snwResult WriteFile(Nest* nest, WriteFn* write, const char* extension)
 
 static snwResult Work(Nest* nest)
 {
+    // TetGen, or whoever fits an inner surface into a body.
     const char* mesher = snwArgs_Text(nest->args, "mesher");
     nest->def = snwDefaultMesherDef();
     nest->def.conform = true;
@@ -150,6 +154,7 @@ static snwResult Work(Nest* nest)
         return result;
     snwNote("body      %d tetrahedra, %d bones, by %s", nest->meshed.mesh.tetCount, nest->def.innerCount,
         snwMesher_Name(nest->meshed.mesher));
+    // What TetGen was given, for those who want to run it themselves.
     if (nest->meshed.mesher == snw_mesherTetgen)
         result = WriteFile(nest, Smesh, ".smesh");
     if (result >= 0)

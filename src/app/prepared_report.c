@@ -1,3 +1,5 @@
+// What is in a prepared file: for people as lines and tables, for programs as JSON.
+
 #include "app/prepared_report.h"
 
 #include "app/common.h"
@@ -34,6 +36,7 @@ static json_t* ToJson(const snwPrepared* prepared)
         json_array_append_new(bones, json_string(def->bones[i].name));
     for (int i = 0; i < def->handleCount; ++i)
         json_array_append_new(handles, json_string(def->handles[i].name));
+
     json_object_set_new(json, "schema", json_integer(1));
     json_object_set_new(json, "character", json_string(info.name));
     json_object_set_new(json, "source", json_string(made.source));
@@ -113,6 +116,7 @@ static void Print(const snwPrepared* prepared)
     const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(prepared));
     snwPreparedInfo made = snwPrepared_GetInfo(prepared);
 
+    // Where it comes from and how large it is, then what it is made of.
     printf("character %s, prepared from %s (%016" PRIx64 ")\n", info.name, made.source, made.sourceHash);
     printf("size      %.3g x %.3g x %.3g m, %.3g kg; one unit of the file is %g m\n", info.upper.x - info.lower.x,
         info.upper.y - info.lower.y, info.upper.z - info.lower.z, info.mass, made.scale);

@@ -1,3 +1,6 @@
+// Settings on the command line: NAME=VALUE, and sweeps NAME=a,b,c or NAME=a:b:n, checked against the parameters of
+// the methods.
+
 #include "app/settings.h"
 #include "app/common.h"
 #include "app/console.h"

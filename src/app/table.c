@@ -1,3 +1,5 @@
+// Tables of text: columns as wide as they need, to the left or right as their head says, and the same as CSV.
+
 #include "app/table.h"
 
 #include <math.h>

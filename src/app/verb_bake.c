@@ -1,3 +1,6 @@
+// sinew bake: an artist's animation with flesh added, written as the artist's own file, a cache or Alembic; with a
+// report, a film and settings that are kept in a sidecar.
+
 #include "app/bake_film.h"
 #include "app/bake_report.h"
 #include "app/common.h"
@@ -48,6 +51,9 @@ static snwExit ReadWords(Job* job)
 {
     snwMessage message = {0};
     job->words = json_object();
+
+    // Options in the order of the table, each as often as it was given; --set is checked at once, as its words are
+    // the command line's own.
     for (size_t i = 0; i < sizeof s_words / sizeof *s_words; ++i)
         for (int k = 0; k < snwArgs_Count(job->args, s_words[i].option); ++k)
         {
@@ -75,6 +81,7 @@ static snwExit CheckWords(Job* job)
     snwResult result = snwBakeSettings_Read(job->context, NULL, "", job->words, &settings, &message);
     snwExit exit = snw_exitOk;
 
+    // The failure's place names a key; the option of that key is what the user wrote.
     if (result < 0)
     {
         const char *remedy = message.remedy[0] != 0 ? message.remedy : NULL, *option = NULL;
@@ -158,6 +165,7 @@ static snwResult SaveSettings(Job* job, snwMessage* message)
     else if (!snwSidecarPath(job->args->operands[0], path, sizeof path))
         return snwFail(message, snw_errorIo, NULL, "the path is too long");
 
+    // The sidecar as it is, with what the command line changed.
     snwResult result = snwBakeSettings_Format(
         job->context, snwBake_GetSidecar(job->bake), snwBake_GetSettings(job->bake), &text, &size, message);
     if (result >= 0)
@@ -177,6 +185,7 @@ static snwResult DrawFilm(Job* job, snwMessage* message)
     if (def.path == NULL && def.picture == NULL)
         return snw_ok;
 
+    // Without ffmpeg the picture is still worth drawing.
     if (def.path != NULL && !snwHasProgram("ffmpeg"))
     {
         snwReport(snw_warning, "apt install ffmpeg", "there is no film, for the program ffmpeg is not here");
@@ -225,6 +234,7 @@ static snwExit Report(Job* job)
     snwMessage message = {0};
     if (path != NULL)
     {
+        // The report as a file, whatever is printed.
         char* text = json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
         if (text == NULL || snwFile_Write(job->context, path, text, strlen(text), job->force, &message) < 0)
         {
@@ -247,6 +257,8 @@ static snwExit Report(Job* job)
 static snwExit Bake(Job* job, const snwBakeDef* def)
 {
     snwMessage message = {0};
+
+    // While it is being opened, Ctrl-C may simply end the program; afterwards finished frames are worth keeping.
     snwInterrupt_NothingToLose(true, job->folder);
     snwResult result = snwBake_Open(job->context, def, &job->bake, &message);
     snwInterrupt_NothingToLose(false, NULL);
@@ -267,6 +279,7 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
         return job->bake != NULL && result == snw_errorArgument ? snw_exitUsage : exit; // the name of the output
     }
 
+    // From here on a failure leaves finished frames behind.
     result = snwBake_Run(job->bake, &message);
     snwProgress_End(&job->progress);
     if (result >= 0)
@@ -298,6 +311,8 @@ static snwExit Prepare(Job* job, snwBakeDef* def)
     def->interrupt = snwInterrupt_Flag();
     def->progress = ShowProgress;
     def->user = job;
+
+    // What is wrong with the words is told before any file is opened.
     if (!ReadPrepare(job->args, &def->prepare))
         return snw_exitUsage;
     snwExit words = CheckWords(job);
@@ -320,6 +335,8 @@ static snwExit Run(const snwArgs* args)
         return snwUsage("-o soft.glb", "where shall it go?");
     if (!snwBake_NameFolder(job.output, job.folder, sizeof job.folder))
         return snwUsage("a shorter -o", "the path is too long");
+
+    // The words decide whether there is anything to do at all.
     snwExit exit = ReadWords(&job);
     if (exit == snw_exitOk)
         exit = snwContextFromArgs(args, &job.context);

@@ -1,3 +1,6 @@
+// sinew bench: benchmarks by name or all of them, each with its table, plots and targets; and the stored reference
+// solutions, computed again.
+
 #include "app/common.h"
 #include "app/console.h"
 #include "app/nearest.h"

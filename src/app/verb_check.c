@@ -1,3 +1,5 @@
+// sinew check: is a file sound - log, scene, blueprint, cache, asset, prepared or baked file - and what is in it.
+
 #include "app/asset_report.h"
 #include "app/common.h"
 #include "app/console.h"

@@ -1,3 +1,6 @@
+// The words of `sinew compare`: variants by method, setting or seed, and what is printed of them (compare.c does the
+// work).
+
 #include "app/compare.h"
 #include "app/console.h"
 #include "app/nearest.h"
@@ -93,6 +96,8 @@ static snwExit AddSetting(Request* request, const snwSweep* sweep)
 {
     snwCompareDef* def = &request->def;
     const snwParamInfo* param = sweep->param;
+
+    // One value is for all variants, several make a variant each.
     if (sweep->count == 1)
     {
         request->settings[def->options.settingCount++] = (snwSetting){param->name, sweep->values[0]};
@@ -150,6 +155,8 @@ static snwExit ReadRequest(const snwArgs* args, Request* request)
     def->overwrite = snwArgs_Has(args, "force");
     def->film = !snwArgs_Has(args, "no-film");
     request->json = snwArgs_Has(args, "json");
+
+    // The same ranges as for films.
     bool sound = snwArgs_Real(args, "duration", 1e-6, 1e6, &def->options.duration) &&
                  snwArgs_Int(args, "frames", 1, 10000000, &def->frames) &&
                  snwArgs_Int(args, "width", 16, 2048, &def->width) &&
@@ -187,6 +194,7 @@ static snwExit Compare(snwContext* context, const Request* request)
     const snwCompareDef* def = &request->def;
     snwResult result = snwCompare(context, def, &comparison, &message);
 
+    // Whatever ran is shown, also if a later variant failed.
     if (comparison.count > 0 && request->json)
         snwPrintJson(snwComparison_ToJson(def, &comparison));
     else if (comparison.count > 0)

@@ -1,3 +1,5 @@
+// sinew completions: a script for bash, zsh or fish on stdout.
+
 #include "app/console.h"
 #include "app/help.h"
 #include "app/verbs.h"

@@ -1,3 +1,5 @@
+// sinew demo: the built-in scenes and characters, listed or played.
+
 #include "app/console.h"
 #include "app/perform.h"
 #include "scene/shipped.h"

@@ -1,3 +1,5 @@
+// sinew help: of the program, of a verb, or all of it as a man page.
+
 #include "app/console.h"
 #include "app/help.h"
 #include "app/nearest.h"

@@ -1,3 +1,6 @@
+// sinew info: the program itself, methods, parameters, presets, the schema of scenes; or what a file holds, whatever
+// kind it is.
+
 #include "app/asset_report.h"
 #include "app/common.h"
 #include "app/console.h"

@@ -1,3 +1,6 @@
+// sinew prep: an artist's file or a picture becomes a prepared character; or a report, with a picture, of what is
+// wrong with it.
+
 #include "app/asset_report.h"
 #include "app/common.h"
 #include "app/console.h"
@@ -20,6 +23,7 @@ static snwResult DrawReport(const snwAssetReport* report, const snwArgs* args, s
     snwDefectsDef def = snwDefaultDefectsDef();
     snwImage image = {0};
 
+    // Surfaces and their findings, as the drawing takes them.
     if (surfaces == NULL)
         return snwFailMemory(message);
     for (int i = 0; i < count; ++i)
@@ -45,6 +49,8 @@ static snwExit Report(snwContext* context, const snwArgs* args)
     snwAssetReport report;
     snwMessage message = {0};
     const char* picture = snwArgs_Text(args, "output");
+
+    // A picture that may not be written is told before the file is read.
     snwResult result = picture == NULL ? snw_ok
                                        : snwPartFile_Check(context, picture, snwArgs_Has(args, "force"), &message);
 
@@ -189,6 +195,8 @@ static snwExit Prepare(snwContext* context, const snwArgs* args)
     const char* path = snwArgs_Text(args, "output");
     if (!ReadOptions(args, &def))
         return snw_exitUsage;
+
+    // The file that shall be written comes first: preparing takes a while.
     snwResult result = snwPartFile_Check(context, path, snwArgs_Has(args, "force"), &message);
     if (result < 0)
         return snwReportMessage(&message);
@@ -196,6 +204,8 @@ static snwExit Prepare(snwContext* context, const snwArgs* args)
     snwPrepared* prepared = NULL;
     if (report == NULL)
         return snwReportMemory();
+
+    // There is nothing to lose until it is written.
     snwInterrupt_Listen();
     snwInterrupt_NothingToLose(true, NULL);
     snwProgress progress = snwProgress_Begin("prepare", snw_prepareStepCount);

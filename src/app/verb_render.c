@@ -1,3 +1,6 @@
+// sinew render: a still of a character in any of its looks, a contact sheet of several, or a check of pictures that
+// are there.
+
 #include "app/common.h"
 #include "app/console.h"
 #include "app/perform.h"
@@ -103,6 +106,8 @@ static snwResult DrawOne(Job* job, snwImage* image)
     snwResult result = snwBlueprintFile_Open(job->context, job->args->operands[0], &file, &job->message);
     if (result >= 0)
         result = ChooseMotion(job, &file.blueprint, &def.motion);
+
+    // Some looks need the mesh that is simulated, which takes longer to make.
     bool mesh = job->look == snw_lookElements || job->look == snw_lookWeights || file.blueprint.flat.ringCount > 0;
     if (result >= 0 && mesh)
         result = snwBlueprint_Create(job->context, &file.blueprint, NULL, NULL, NULL, &character, &job->message);
@@ -118,6 +123,7 @@ static snwResult DrawOne(Job* job, snwImage* image)
         result = snwCreateLikeness(job->context, &def, &likeness, &job->message);
     }
 
+    // A figure of paper is seen from the front unless somebody says otherwise.
     if (file.blueprint.flat.ringCount > 0)
         FaceFront(job);
     if (result >= 0)
@@ -147,6 +153,7 @@ static snwResult DrawRow(Job* job, const char* name, int row, snwSheet* sheet)
     snwLikenessDef def = snwDefaultLikenessDef();
     snwResult result = snwBlueprintFile_Open(job->context, name, &file, &job->message);
 
+    // Mesh and display surface, made once for nine tiles.
     if (result >= 0)
         result = snwBlueprint_Create(job->context, &file.blueprint, NULL, NULL, NULL, &character, &job->message);
     if (result >= 0)
@@ -158,6 +165,8 @@ static snwResult DrawRow(Job* job, const char* name, int row, snwSheet* sheet)
     }
 
     bool flat = file.blueprint.flat.ringCount > 0; // it has one side
+
+    // Three looks, three angles each; of paper only the first angle of each.
     for (int i = 0; i < 9 && result >= 0; ++i)
     {
         snwPortraitDef view = job->view;
@@ -187,6 +196,8 @@ static snwResult DrawSheet(Job* job, snwImage* image)
     const char** names = calloc((size_t)count + 1, sizeof *names);
     if (names == NULL)
         return snwFailMemory(&job->message);
+
+    // The characters that are named, or all built-in ones.
     for (int i = 0; i < count; ++i)
         names[i] = job->args->operandCount > 0 ? job->args->operands[i] : snwBuiltIn_Get(i)->name;
     snwSheetDef def = snwDefaultSheetDef();
@@ -201,6 +212,8 @@ static snwResult DrawSheet(Job* job, snwImage* image)
     def.tileWidth = job->view.width;
     def.tileHeight = job->view.height;
     snwResult result = snwCreateSheet(job->context, &def, &sheet, &job->message);
+
+    // A row at a time: a sheet of the whole cast takes a minute.
     snwProgress progress = snwProgress_Begin("cast", count);
     for (int i = 0; i < count && result >= 0; ++i)
     {
@@ -228,6 +241,7 @@ static bool ReadOptions(Job* job)
     int size = sheet ? 168 : 640, samples = 8;
     double azimuth = 35, elevation = 12; // of a solid character; a flat one is seen from the front
 
+    // A sheet has many small tiles, so it is coarser in everything.
     job->view = snwDefaultPortraitDef();
     job->detail = sheet ? 110 : 200;
     if (!snwArgs_Int(args, "size", 16, 8192, &size) || !snwArgs_Int(args, "samples", 1, 256, &samples) ||
@@ -235,6 +249,7 @@ static bool ReadOptions(Job* job)
         !snwArgs_Real(args, "detail", 10, 2000, &job->detail) || !snwArgs_Real(args, "time", 0, 1e6, &job->time))
         return false;
 
+    // The tables have checked the words.
     const char* look = snwArgs_Text(args, "look");
     for (int i = 0; i < snw_likenessLookCount && look != NULL; ++i)
         if (strcmp(look, snw_likenessLookNames[i]) == 0)
@@ -258,6 +273,8 @@ static snwExit CheckFiles(const snwArgs* args)
 {
     snwContext* context = NULL;
     snwExit exit = snwContextFromArgs(args, &context);
+
+    // Each file is judged by itself; the worst result is the exit code.
     for (int i = 0; i < args->operandCount && context != NULL; ++i)
     {
         snwFilmCheck check;
@@ -309,6 +326,8 @@ static snwExit Run(const snwArgs* args)
     const char* path = snwArgs_Text(args, "output");
     bool force = snwArgs_Has(args, "force");
     snwImage image = {0};
+
+    // The output's name before the drawing.
     snwResult result = snwPartFile_Check(job.context, path, force, &job.message);
     if (result >= 0)
         result = snwArgs_Has(args, "sheet") ? DrawSheet(&job, &image) : DrawOne(&job, &image);

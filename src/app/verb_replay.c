@@ -1,3 +1,5 @@
+// sinew replay: a log performed again, hash by hash, with exports made of it if they are wanted.
+
 #include "app/common.h"
 #include "app/console.h"
 #include "app/exports.h"
@@ -64,6 +66,8 @@ static snwExit Replay(const snwArgs* args, snwContext* context, const snwLog* lo
         log->frameCount, snwArgs_Has(args, "force"), &message);
     if (result < 0)
         return snwReportMessage(&message);
+
+    // A frame that differs ends in a failure, but what was found is told first.
     result = RunLog(context, log, stage, &report, &message);
     bool differs = report.firstDifference >= 0;
     if (result >= 0 || differs)

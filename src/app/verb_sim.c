@@ -1,3 +1,6 @@
+// sinew sim: one run of a scene, or the product of sweeps and seeds, one folder each; the result for people, as JSON
+// or as a table.
+
 #include "app/console.h"
 #include "app/nearest.h"
 #include "app/perform.h"

@@ -1,3 +1,5 @@
+// sinew studio: the server for the browser, and the browser opened with the address that holds the token.
+
 #include "app/common.h"
 #include "app/console.h"
 #include "app/verbs.h"
@@ -37,6 +39,8 @@ static bool WriteDoor(const char* path, const char* address)
 static void OpenBrowser(const char* folder, const char* address)
 {
     bool desktop = getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL;
+
+    // Only where there is a desktop to open it on.
     char path[snw_maxPath];
     if (!desktop || !snwHasProgram("xdg-open"))
         return;
@@ -46,6 +50,7 @@ static void OpenBrowser(const char* folder, const char* address)
         return;
     }
 
+    // Started, and left to itself.
     char* const words[] = {(char*)"xdg-open", path, NULL};
     posix_spawn_file_actions_t actions;
     pid_t id;
@@ -122,6 +127,7 @@ static snwExit Serve(const snwArgs* args, const snwStudioDef* def)
     snwContext* context = NULL;
     snwMessage message = {0};
 
+    // One thread for the server; the session has a context of its own.
     contextDef.log = snwConsole_Log;
     contextDef.threadCount = 1;
     if (snwCreateContext(&contextDef, &context, &message) < 0)
@@ -130,6 +136,7 @@ static snwExit Serve(const snwArgs* args, const snwStudioDef* def)
     snwResult result = CheckSource(context, def, &message);
     if (result == snw_ok)
         result = snwStudio_Run(context, def, &message);
+    // The page with the token is of no use any more.
     char door[snw_maxPath];
     if (snwJoinPath(door, sizeof door, def->folder, SNW_DOOR))
         unlink(door);

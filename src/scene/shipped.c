@@ -58,6 +58,7 @@ void snwNames_Add(snwContext* context, snwNames* names, const char* name, const 
         return;
     }
 
+    // Inserted where it belongs; lists are short.
     int at = names->count++;
     for (; at > 0 && strcmp(names->names[at - 1], name) > 0; --at)
     {

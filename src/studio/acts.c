@@ -88,6 +88,8 @@ snwResult snwAct_Set(snwAnswer* answer)
     if (result < 0)
         return result;
     const snwParamInfo* info = snwSim_GetParamInfo(answer->session->sim, index);
+
+    // Null is the default; anything else must be of the parameter's type and range.
     size_t mark = snwJson_Enter(&answer->json, "value");
     if (json_is_null(answer->data.value))
         value = info->initial;
@@ -99,12 +101,16 @@ snwResult snwAct_Set(snwAnswer* answer)
     snwJson_Leave(&answer->json, mark);
     if (result < 0)
         return result;
+
+    // How the history names it; quick changes of one parameter share a key and are undone together.
     char words[64], label[112];
     snwText text = snwFixedText(words, sizeof words);
     snwParam_WriteValue(&text, info, value);
     snprintf(label, sizeof label, "%s %s", info->name, words);
     if (!info->live)
         return StartAgain(answer, info, value, label);
+
+    // A live parameter changes by a command; others (above) need the scene to start again.
     snwCommand command = snwDefaultCommand(snw_commandParam);
     command.index = index;
     command.value = value;
@@ -221,6 +227,8 @@ static snwResult ReadHandles(snwAnswer* answer, snwCommand* commands, int* count
     if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > snw_mostUndone)
         return snwJson_Fail(&answer->json, NULL, "must be a list of 1..%d handles", snw_mostUndone);
     *count = (int)json_array_size(list);
+
+    // Handles by name or number, all of one body.
     for (int i = 0; i < *count && result >= 0; ++i)
     {
         size_t inner = snwJson_EnterIndex(&answer->json, (size_t)i);
@@ -247,6 +255,9 @@ static snwResult LockAll(snwAnswer* answer, bool lock)
         result = ReadHandles(answer, commands, &count);
     if (result < 0)
         return result;
+
+    // What stays given is what was given before, with or without the degrees of freedom that were asked for; places
+    // stay as they are.
     for (int i = 0; i < count; ++i)
     {
         uint32_t old = session->live.handles[commands[i].body][commands[i].index].given;
@@ -255,6 +266,7 @@ static snwResult LockAll(snwAnswer* answer, bool lock)
         commands[i].transform = snwSession_HandlePose(session, commands[i].body, commands[i].index);
     }
 
+    // One handle is named, several are counted.
     char label[112];
     const snwCharacterDef* def = &session->sim->def->bodies[commands[0].body].character->def;
     const char* name = def->handleCount > 0 ? def->handles[commands[0].index].name : def->bones[commands[0].index].name;
@@ -285,6 +297,8 @@ snwResult snwAct_Rule(snwAnswer* answer)
 
     if (result < 0)
         return result;
+
+    // What is not said stays as it is.
     int count = session->sim->def->bodies[answer->data.body].character->def.constraintCount;
     if (answer->data.constraint >= count)
         return snwFail(answer->json.message, snw_errorArgument, NULL, "the body has %d rules, no number %d", count,

@@ -1,3 +1,6 @@
+// The recording is saved every ten seconds as a log in the studio's folder, if somebody did anything since; a
+// session that was cut short can be gone on with. The worker writes it.
+
 #include "studio/autosave.h"
 
 #include "scene/file.h"

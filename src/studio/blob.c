@@ -1,3 +1,6 @@
+// Bytes that several threads read: a frame, a model or a text, with a count of references in front of the data.
+// Whoever lets go last frees it.
+
 #include "studio/blob.h"
 #include "base/context.h"
 

@@ -132,6 +132,7 @@ static bool CopyPoints(Reel* r, int index, snwAssetMesh* mesh)
     snwShownPaint paint = snwShown_FindPaint(r->work->shown, r->scene, body->firstPart);
     bool textured = false, colored = false;
 
+    // Paint as the page shows it: a texture where there is one, else colours.
     for (int i = 0; i < body->pointCount && !r->arena.failed; ++i)
     {
         const float* x = r->positions + r->firsts[index] + 3 * (size_t)i;
@@ -256,6 +257,8 @@ static snwResult UseDocument(Reel* r, const char* path)
     snwResult result = snwAsset_Open(r->work->context, path, &r->asset, r->work->message);
     if (result < 0)
         return result;
+
+    // Surfaces of the artist's document, with the vertices that each of them shows.
     r->surfaces = snwArena_Alloc(&r->arena, (size_t)prepared->info.surfaceCount + 1, sizeof *r->surfaces);
 
     for (int i = 0; i < prepared->info.surfaceCount && r->surfaces != NULL; ++i)
@@ -266,6 +269,7 @@ static snwResult UseDocument(Reel* r, const char* path)
                 info->name, info->mesh, info->node, 0, MapVertices(r, i)};
     }
 
+    // Which animation of the document is replaced.
     if (r->arena.failed)
         return snwFailMemory(r->work->message);
     FindClip(r);
@@ -298,6 +302,7 @@ static snwResult WriteReel(Reel* r, snwBakeOutputReport* report)
     snwBakeOutputDef def = snwDefaultBakeOutputDef();
     snwBakeWriting writing = {work->context, &r->reel, &def, report, work->message};
 
+    // The format by the word of the request, else by the name's ending.
     def.path = work->path;
     def.progress = OnWritten;
     def.user = work;
@@ -308,6 +313,8 @@ static snwResult WriteReel(Reel* r, snwBakeOutputReport* report)
     snwResult result = snwBakeWriting_Write(&writing);
     if (result < 0)
         return result;
+
+    // What the writer has to say goes into the answer.
     for (int i = 0; i < report->noteCount; ++i)
         snwExportWork_Note(work, "%s", report->notes[i]);
     if (report->targets > 0)
@@ -328,6 +335,8 @@ static snwResult WriteTakes(snwExportWork* work)
     r.positions = snwArena_Alloc(&r.arena, work->floats + 1, sizeof *r.positions);
     r.firsts = snwArena_Alloc(&r.arena, (size_t)work->shown->bodyCount + 1, sizeof *r.firsts);
     r.surfaces = snwArena_Alloc(&r.arena, (size_t)work->shown->bodyCount + 1, sizeof *r.surfaces);
+
+    // The recording as a reel: frames at the scene's rate, read back from the temporary file.
     r.reel = (snwReel){.animation = -1,
         .clip = "recording",
         .frameCount = work->job->base.recording.hashes.count,
@@ -337,6 +346,8 @@ static snwResult WriteTakes(snwExportWork* work)
         .get = GetBody,
         .user = &r};
     snwResult result = r.arena.failed || report == NULL ? snwFailMemory(work->message) : snw_ok;
+
+    // Where each body's points begin in a frame.
     for (int i = 0; i < work->shown->bodyCount && result >= 0; ++i)
         r.firsts[i + 1] = r.firsts[i] + 3 * (size_t)work->shown->bodies[i].pointCount;
     if (result >= 0)
@@ -356,6 +367,8 @@ snwResult snwExportWork_Bake(snwExportWork* work)
     snwResult result = snwCreateShown(work->context, scene, &work->shown, work->message);
     if (result < 0)
         return result;
+
+    // Positions and normals of all bodies are a frame; frames are kept on disk while they are performed.
     for (int i = 0; i < work->shown->bodyCount; ++i)
         work->floats += 6 * (size_t)work->shown->bodies[i].pointCount;
     work->takes = tmpfile();

@@ -1,3 +1,6 @@
+// The studio's folder: which names are allowed, what kind a file is, lists for the page, and new paths that replace
+// nothing that is there.
+
 #include "studio/folder.h"
 
 #include "scene/file.h"

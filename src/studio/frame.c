@@ -72,6 +72,7 @@ static void AddParts(const snwSession* session, snwEncoder* encoder)
     const snwShown* shown = session->stage->shown;
     for (int i = 0; i < shown->partCount; ++i)
     {
+        // Each part with its own points; paper has one normal, bodies have as many as points.
         const snwShownPart* part = &shown->parts[i];
         const snwShownBody* body = &shown->bodies[part->body];
         size_t count = (size_t)part->pointCount, first = 3 * (size_t)part->firstPoint;
@@ -134,6 +135,8 @@ static void AddBones(snwSession* session, int body, snwEncoder* encoder)
 
     if (def->boneCount == 0)
         return;
+
+    // Fitted only when the section is written, not when it is counted: the bytes are the same.
     if (sim->method->getBones == NULL && encoder->data != NULL && snwSim_GetShown(sim, body, &now) >= 0)
     {
         snwTransform* fitted = snwAllocArray(session->context, (size_t)def->boneCount, sizeof *fitted);
@@ -212,6 +215,8 @@ static void AddValues(snwSession* session, snwEncoder* encoder)
     snwFilmLook look;
     if (!WantedLook(session, &look))
         return;
+
+    // Values by carrier: the vertex that each point rides on most, in a range of its own per body.
     for (int b = 0; b < shown->bodyCount; ++b)
     {
         const snwShownBody* body = &shown->bodies[b];
@@ -259,6 +264,7 @@ static void AddPressure(const snwSession* session, snwEncoder* encoder)
     float* out = snwEncoder_Add(encoder, snw_sectionPressure, 0, 1, 6 * sizeof(float));
     snwSim_GetContacts(session->sim, &contacts);
 
+    // Forces from below, weighted by how much they carry; contacts between bodies cancel.
     for (int i = 0; i < contacts.count && out != NULL; ++i)
     {
         const snwContact* contact = (const snwContact*)((const char*)contacts.data +
@@ -345,6 +351,8 @@ static void AddHands(const snwSession* session, snwEncoder* encoder)
     if (count == 0)
         return;
     float* out = snwEncoder_Add(encoder, snw_sectionGrabs, 0, count, 6 * count * sizeof(float));
+
+    // Where each hand holds on, and where it wants that to be.
     for (size_t i = 0; i < count && out != NULL; ++i)
     {
         const snwHand* hand = &session->hands[i];
@@ -354,6 +362,7 @@ static void AddHands(const snwSession* session, snwEncoder* encoder)
             out[6 * i + k] = (float)values[k];
     }
 
+    // Which request of which client each hand follows: pages draw their own pointer until they see it.
     uint32_t* acks = snwEncoder_Add(encoder, snw_sectionAcks, 0, count, 2 * count * sizeof(uint32_t));
     for (size_t i = 0; i < count && acks != NULL; ++i)
     {
@@ -383,6 +392,7 @@ static void AddAll(snwSession* session, snwEncoder* encoder)
 
 snwBlob* snwSession_EncodeFrame(snwSession* session)
 {
+    // Counted, then written into memory of just that size.
     snwEncoder encoder = {0};
     snwShown_Update(session->stage->shown, session->sim);
     AddAll(session, &encoder);
@@ -392,6 +402,8 @@ snwBlob* snwSession_EncodeFrame(snwSession* session)
     encoder = (snwEncoder){.data = blob->data};
     AddAll(session, &encoder);
     blob->serial = ++session->frameSerial;
+
+    // The head is written last, when the number of sections is known.
     snwBlobHead head = {.magic = SNW_BLOB_MAGIC,
         .layout = 1,
         .kind = 1,

@@ -1,3 +1,6 @@
+// Who may talk to the studio: names of hosts and origins (pages of other sites may not), and the token in the
+// address.
+
 #include "studio/gate.h"
 #include "base/result.h"
 
@@ -43,6 +46,7 @@ static bool HasPort(const char* name)
 
 snwResult snwGate_Allow(snwGate* gate, const char* name, int port, snwMessage* message)
 {
+    // Letters of host names only, as browsers send them.
     if (gate->hostCount == snw_maxGateHosts)
         return snwFail(message, snw_errorArgument, NULL, "more than %d allowed hosts", (int)snw_maxGateHosts);
     size_t length = strlen(name), sound = 0;
@@ -54,6 +58,7 @@ snwResult snwGate_Allow(snwGate* gate, const char* name, int port, snwMessage* m
     char* host = gate->hosts[gate->hostCount++];
     bool bare = strchr(name, ':') != NULL && name[0] != '[' && !HasPort(name); // an IPv6 address
 
+    // As a browser writes it: with its port, unless that is the usual one; IPv6 in brackets.
     if (HasPort(name))
         snprintf(host, snw_maxGateHost, "%s", name);
     else if (port == 80) // browsers leave it out

@@ -76,9 +76,12 @@ static void HoldBoneVertices(const snwSession* session, snwHand* hand, int bone)
     const snwCharacter* character = session->sim->def->bodies[hand->body].character;
     const snwCharacterDef* def = &character->def;
     bool owned = false;
+
+    // Without elements of its own the bone is held by the vertices next to it.
     for (int i = 0; i < def->vertexCount; ++i)
         owned = owned || character->vertexBones[i] == bone;
 
+    // One vertex after the other: the nearest first, then always the one farthest from all that are held.
     while (hand->vertexCount < snw_maxGrabVertices)
     {
         int best = -1;
@@ -95,8 +98,11 @@ static void HoldBoneVertices(const snwSession* session, snwHand* hand, int bone)
             most = fmax(most, worth);
         }
 
+        // None left, or a second one would not help to turn the bone.
         if (best < 0 || (hand->vertexCount > 0 && (!owned || most <= 0)))
             return;
+
+        // Where it is relative to the hand: these distances stay.
         hand->offsets[hand->vertexCount] = snwVec3_Sub(VertexAt(session, hand->body, best), hand->from);
         hand->vertices[hand->vertexCount++] = best;
     }
@@ -113,6 +119,8 @@ static snwVec3 BonePlace(const snwSession* session, int body, int bone)
 static void HoldBone(const snwSession* session, snwHand* hand, int bone)
 {
     hand->handle = HandleOfBone(session, hand->body, bone);
+
+    // A bone that is a handle is moved as a handle.
     if (hand->handle >= 0)
     {
         hand->start = snwSession_HandlePose(session, hand->body, hand->handle);
@@ -123,6 +131,8 @@ static void HoldBone(const snwSession* session, snwHand* hand, int bone)
     if (session->sim->method->getBones != NULL)
         hand->from = BonePlace(session, hand->body, bone);
     HoldBoneVertices(session, hand, bone);
+
+    // Without bones in the method the hand itself is at the first vertex.
     if (session->sim->method->getBones == NULL && hand->vertexCount > 0)
     {
         snwVec3 first = snwVec3_Add(hand->from, hand->offsets[0]);
@@ -205,6 +215,8 @@ static snwResult TakeJoint(snwAnswer* answer, snwHand* hand)
 
     if (result < 0)
         return result;
+
+    // A joint without a motor is moved by its bone.
     const snwJointDef* joint = &def->joints[answer->data.joint];
     hand->kind = snw_handJoint;
     hand->index = answer->data.joint;
@@ -214,6 +226,7 @@ static snwResult TakeJoint(snwAnswer* answer, snwHand* hand)
         return snw_ok;
     }
 
+    // With a motor it is turned: the hand remembers the joint's own turn.
     snwSim_GetJoints(session->sim, hand->body, &joints);
     hand->start = TransformAt(&joints, hand->index);
     hand->from = BonePlace(session, hand->body, joint->bone);
@@ -257,6 +270,8 @@ static snwResult Take(snwAnswer* answer, snwHand* hand)
         const char* key;
         snwResult (*take)(snwAnswer* answer, snwHand* hand);
     } takes[] = {{"handle", TakeHandle}, {"bone", TakeBone}, {"joint", TakeJoint}};
+
+    // Things that belong to no body, then parts of bodies, then flesh at a place.
     if (snwAnswer_Saw(answer, "pin"))
         return TakePin(answer, hand);
     if (snwAnswer_Saw(answer, "prop"))
@@ -295,6 +310,8 @@ snwResult snwAct_Grab(snwAnswer* answer)
     snwSession* session = answer->session;
     snwHand hand = {.client = answer->client, .body = -1, .index = -1, .handle = -1, .start = snwIdentityTransform()};
     snwResult result = snwSession_GoOn(session, answer->json.message);
+
+    // Everything that may fail comes before the hand is counted.
     if (result >= 0 && session->handCount == snw_maxGrabs)
         result = snwFail(
             answer->json.message, snw_errorArgument, "let go of some", "%d hands hold on already", snw_maxGrabs);
@@ -304,6 +321,8 @@ snwResult snwAct_Grab(snwAnswer* answer)
         result = snwSession_TakeMoment(session, &hand.before, answer->json.message);
     if (result < 0)
         return result;
+
+    // It wants to be where it is, and what was given before is known for letting go.
     hand.target = (snwTransform){hand.from, hand.start.rotation};
     hand.givenBefore = hand.handle >= 0 ? session->live.handles[hand.body][hand.handle].given : 0;
     hand.number = session->nextHand;
@@ -515,6 +534,7 @@ static void LabelOf(const snwSession* session, const snwHand* hand, char* label,
 {
     const snwSceneDef* def = session->sim->def;
     const char* name = "";
+    // By what it holds.
     if (hand->kind == snw_handPin)
         name = def->pins[hand->index].name;
     else if (hand->kind == snw_handProp)

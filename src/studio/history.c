@@ -150,15 +150,21 @@ snwResult snwSession_Undo(snwSession* session, bool again, char* label, size_t c
     snwHistory* history = &session->history;
     if ((again ? history->redo.count : history->undo.count) == 0)
         return snwFail(message, snw_errorArgument, NULL, "there is nothing to %s", again ? "do again" : "undo");
+
+    // While an old frame is shown, first back to the present.
     snwResult result = session->timeline.shown >= 0
                            ? snwSession_Seek(session, session->recording.hashes.count - 1, message)
                            : snw_ok;
     if (result < 0)
         return result;
+
+    // Room in both lists before anything changes: a deed must not be lost half way.
     if (!snwArray_Reserve(session->context, &history->undo, 1) ||
         !snwArray_Reserve(session->context, &history->redo, 1))
         return snwFailMemory(message);
     snwDeed deed = again ? history->redo.data[history->redo.count - 1] : history->undo.data[history->undo.count - 1];
+
+    // What a hand did is undone by going back; values by commands.
     if (deed.moment.stage != NULL)
         result = SwapMoments(session, &deed, message);
     else
@@ -169,6 +175,8 @@ snwResult snwSession_Undo(snwSession* session, bool again, char* label, size_t c
     snprintf(label, capacity, "%s", deed.label);
     if (result < 0)
         return result;
+
+    // From one list to the other.
     if (again)
     {
         history->redo.count--;

@@ -1,3 +1,6 @@
+// Work that takes a while - opening, changing, exporting, painting, saving - is done by one worker thread; its
+// progress and its end are told to every page, and the session takes over the result between two steps.
+
 #include "studio/jobs.h"
 
 #include <stdio.h>
@@ -182,6 +185,7 @@ static void Work(snwJob* job)
     else
         job->result = snwJob_Save(job);
 
+    // A scene that was cancelled at the last moment is not shown.
     if (job->result >= 0 && atomic_load(&job->cancelled) && snwJob_Opens(job))
         job->result = snw_errorInterrupted;
     if (job->result == snw_errorInterrupted)
@@ -194,6 +198,7 @@ void* snwSession_Worker(void* user)
     pthread_mutex_lock(&session->mutex);
     while (!session->closing)
     {
+        // The lock is held only for the lists, never while working.
         snwJob* job = session->waiting;
         if (job == NULL)
         {
@@ -235,9 +240,13 @@ snwJob* snwSession_TakeFinished(snwSession* session)
 static snwResult Present(snwSession* session, snwJob* job)
 {
     snwMoment before = {0};
+
+    // A change can be undone: the moment before it is kept.
     if (session->sim != NULL && job->label[0] != 0)
         snwSession_TakeMoment(session, &before, NULL);
     snwResult result;
+
+    // A log brings a moment of its own, everything else begins at its start.
     if (job->moment.stage != NULL)
         result = snwSession_GoTo(session, &job->moment, &job->message);
     else
@@ -283,6 +292,7 @@ void snwSession_Finish(snwSession* session, snwJob* job)
         EndSave(session, job);
     else
     {
+        // Scenes are shown; a failure is told twice, to who asked and to all.
         if (job->result >= 0 && snwJob_Opens(job))
             job->result = Present(session, job);
         TellEnd(job);

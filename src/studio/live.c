@@ -11,12 +11,14 @@ snwResult snwLive_Create(snwSession* session, snwMessage* message)
     const snwSceneDef* def = session->sim->def;
     size_t count = (size_t)def->bodyCount + 1;
 
+    // What was there belongs to the scene before.
     snwArena_Free(&live->arena);
     *live = (snwLive){.arena = {.context = session->context}};
     live->materials = snwArena_Alloc(&live->arena, count, sizeof(void*));
     live->handles = snwArena_Alloc(&live->arena, count, sizeof(void*));
     live->rules = snwArena_Alloc(&live->arena, count, sizeof(void*));
 
+    // Values of each body: materials by region, handles, rules.
     for (int i = 0; i < def->bodyCount && !live->arena.failed; ++i)
     {
         const snwCharacterDef* character = &def->bodies[i].character->def;
@@ -179,6 +181,8 @@ int snwLive_Inverse(const snwSession* session, const snwCommand* command, snwCom
     const snwLive* live = &session->live;
     if (command->kind == snw_commandMaterial)
         return InverseMaterial(session, command, inverse, capacity);
+
+    // The same command with the value that holds now.
     *inverse = *command;
     switch (command->kind)
     {

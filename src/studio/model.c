@@ -149,6 +149,7 @@ static void WritePart(Maker* m, int index)
     snwShownPaint paint = snwShown_FindPaint(m->stage->shown, m->scene, index);
     bool textured = paint.texture.width > 0;
 
+    // Sections are numbers of data blocks behind the JSON; -1 leaves the key out.
     snwText_Open(&m->text, '{');
     snwText_Key(&m->text, "body");
     snwText_Int(&m->text, part->body);
@@ -221,6 +222,8 @@ static void WriteBody(Maker* m, int index)
 {
     const snwBodyDef* body = &m->scene->bodies[index];
     const snwCharacterDef* def = &body->character->def;
+
+    // Skeleton, handles, then the edges of its elements for those who want to see them.
     snwText_Open(&m->text, '{');
     WriteText(m, "name", body->name);
     snwText_Key(&m->text, "bones");
@@ -264,6 +267,8 @@ static void WriteCollider(Maker* m, const snwColliderDef* def)
     snwText_Open(&m->text, '{');
     WriteText(m, "name", def->name);
     WriteText(m, "kind", s_kinds[def->kind]);
+
+    // What the page needs to draw it: sizes, and for fields and meshes their numbers.
     WriteVec3(m, "size", def->size);
     if (def->kind == snw_colliderStairs)
     {
@@ -323,6 +328,8 @@ static void WriteCamera(Maker* m)
 static void WriteBounds(Maker* m)
 {
     snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = {-INFINITY, -INFINITY, -INFINITY};
+
+    // Corners of the boxes at rest, where the bodies start.
     for (int b = 0; b < m->scene->bodyCount; ++b)
     {
         const snwCharacter* c = m->scene->bodies[b].character;
@@ -348,6 +355,8 @@ static void WriteBounds(Maker* m)
 static void WriteAll(Maker* m)
 {
     snwText* text = &m->text;
+
+    // What is drawn, what it belongs to, and what else there is; then from where it is seen.
     snwText_Open(text, '{');
     snwText_Key(text, "parts");
     snwText_Open(text, '[');

@@ -31,6 +31,8 @@ static snwResult PaintBody(snwJob* job, snwArena* arena, const snwCharacter* cha
 
     if (def->boneCount + def->handleCount == 0)
         return snw_ok;
+
+    // Weights that the character brings, else computed ones.
     if (weights->vertexCount == 0)
     {
         snwWeightsDef how = snwDefaultWeightsDef();

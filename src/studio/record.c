@@ -91,9 +91,13 @@ static snwResult ChangeStage(snwSession* session, snwStage* stage, snwMessage* m
 snwResult snwSession_GoTo(snwSession* session, const snwMoment* moment, snwMessage* message)
 {
     snwRecording recording;
+
+    // Copied first, so that the moment can be used again.
     if (!snwRecording_Copy(session->context, &moment->recording, &recording))
         return snwFailMemory(message);
     snwResult result = snw_ok;
+
+    // Another scene, perhaps; then the state, then the recording that led to it.
     if (moment->stage != session->stage)
         result = ChangeStage(session, moment->stage, message);
     if (result >= 0)
@@ -104,6 +108,7 @@ snwResult snwSession_GoTo(snwSession* session, const snwMoment* moment, snwMessa
         return result;
     }
 
+    // What waited or was shown before does not count any more.
     snwRecording_Free(session->context, &session->recording);
     session->recording = recording;
     session->pending.count = 0;
@@ -177,6 +182,8 @@ snwResult snwSession_Restart(snwSession* session, snwMessage* message)
     session->live.arena = (snwArena){0}; // the values live on until they are told again
     session->timeline.shown = -1;
     snwMoment_Free(session->context, &session->timeline.present);
+
+    // The first saved state is frame 0.
     const snwSnapshot* start = &session->timeline.snapshots.data[0];
     snwResult result = snwSim_Restore(session->sim, start->block, snwSim_GetStateSize(session->sim), message);
 
@@ -190,6 +197,7 @@ snwResult snwSession_Restart(snwSession* session, snwMessage* message)
         result = snwLive_Create(session, message);
     }
 
+    // Live values stay as the user set them.
     if (result >= 0)
         result = KeepValues(session, &kept, message);
     snwArena_Free(&kept.arena);

@@ -261,6 +261,8 @@ static snwResult Reset(snwAnswer* answer)
 {
     snwSession* session = answer->session;
     snwMoment before;
+
+    // Hands let go, an old frame gives way to the present, and all of it can be undone.
     snwSession_ForgetHands(session);
     snwResult result = session->timeline.shown >= 0
                            ? snwSession_Seek(session, session->recording.hashes.count - 1, answer->json.message)
@@ -273,6 +275,8 @@ static snwResult Reset(snwAnswer* answer)
     if (result >= 0)
         snwHistory_AddMoment(session, "reset", &before);
     snwMoment_Free(session->context, &before);
+
+    // The first frame at once, also while the scene is paused.
     snwBlob* blob = snwSession_EncodeFrame(session);
     if (blob != NULL)
         snwSession_PublishFrame(session, blob);
@@ -379,6 +383,8 @@ static snwResult Motion(snwAnswer* answer)
         result = snwFindMotion(&answer->json, def->bodies[answer->data.body].character, name, &motion);
     if (result < 0)
         return result;
+
+    // It changes the scene, so it is a job: weights and shapes may have to be made anew.
     snwJob* job = StartChange(answer);
     if (job == NULL)
         return snwFailMemory(answer->json.message);
@@ -397,6 +403,8 @@ static snwResult Export(snwAnswer* answer)
     if (!snwExportWord_IsKnown(answer->data.kind))
         return snwFail(answer->json.message, snw_errorArgument, "glb, joints, pc2, mdd, obj, mp4, scene, log, sidecar",
             "kind is '%s'", snwQuoteWord(answer->data.kind).text);
+
+    // A job has all it needs of its own: live values, the scene, a copy of the recording.
     snwJob* job = snwCreateJob(session, snw_jobExport);
     if (job == NULL)
         return snwFailMemory(answer->json.message);
@@ -537,6 +545,7 @@ void snwSession_Handle(snwSession* session, const snwRequest* request)
     snwResult result = snw_ok;
     json_t* document = snwJson_Parse(&answer.json, request->text, request->size, &result);
 
+    // The answer is written while the request is read; a failure throws it away and tells the error instead.
     answer.document = document;
     snwText_Open(&answer.text, '{');
     if (document != NULL)

@@ -1,3 +1,6 @@
+// The studio's server: one listening socket, libwebsockets' loop, viewers, and the box of messages from the session's
+// thread. Pages and files are in server_http.c, sockets in server_socket.c.
+
 #include "studio/server_parts.h"
 
 #include "base/clock.h"
@@ -82,6 +85,8 @@ static snwResult MakeTransport(snwServer* server, snwMessage* message)
     SetProtocols(server);
     server->liveness = (lws_retry_bo_t){.secs_since_valid_ping = (uint16_t)(server->def.silentSeconds * 3 / 8),
         .secs_since_valid_hangup = (uint16_t)server->def.silentSeconds};
+
+    // Limits on connections, headers and time: a stranger can only waste his own.
     struct lws_context_creation_info info = {.port = CONTEXT_PORT_NO_LISTEN,
         .protocols = server->protocols,
         .user = server,
@@ -99,6 +104,8 @@ static snwResult MakeTransport(snwServer* server, snwMessage* message)
     server->lws = lws_create_context(&info);
     if (server->lws == NULL)
         return snwFail(message, snw_errorIo, NULL, "libwebsockets does not start");
+
+    // The socket was bound before, so that an address that is taken is told in our words.
     lws_sock_file_fd_type listener = {.filefd = server->listener};
     struct lws_vhost* vhost = lws_get_vhost_by_name(server->lws, "default");
     if (vhost == NULL || lws_adopt_descriptor_vhost(vhost, LWS_ADOPT_RAW_FILE_DESC, listener, "listen", NULL) == NULL)
@@ -118,6 +125,7 @@ static snwResult Make(snwServer* server, snwMessage* message)
         return snw_errorIo;
     }
 
+    // A spare descriptor: given up when there are no others, so that connections can at least be refused.
     server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     server->scratch = snwAllocRaw(server->context, LWS_PRE + snw_sendPiece);
     snwResult result = server->scratch == NULL ? snwFailMemory(message) : snwGate_Open(&server->gate, message);
@@ -161,6 +169,8 @@ void snwDestroyServer(snwServer* server)
 {
     if (server == NULL)
         return;
+
+    // Its own connections first: they still use what is freed below.
     if (server->lws != NULL)
         lws_context_destroy(server->lws);
     s_logContext = NULL;

@@ -88,6 +88,7 @@ static const char* StatusWords(int status)
 // goes to anywhere but here. The token is in the address, so no one is told the address.
 static int WriteHead(struct lws* link, const Head* head, char* buffer, size_t capacity)
 {
+    // The host as the browser called it, if it is one that we know: the page may open its socket only there.
     char host[snw_maxGateHost] = "";
     if (lws_hdr_copy(link, host, sizeof host, WSI_TOKEN_HOST) < 0 ||
         !snwGate_HasHost(&ServerOf(link)->gate, host, strlen(host)))
@@ -100,6 +101,7 @@ static int WriteHead(struct lws* link, const Head* head, char* buffer, size_t ca
             "form-action 'none'; frame-ancestors 'none'",
             host[0] != 0 ? " ws://" : "", host);
 
+    // Downloads are kept from being shown as pages; nothing may be framed or sniffed.
     return snprintf(buffer, capacity,
         "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\nConnection: close\r\nCache-Control: %s\r\n"
         "Content-Security-Policy: %s\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
@@ -223,6 +225,8 @@ static bool HasVersion(struct lws* link)
 static int CheckUpgrade(struct lws* link, const char* what)
 {
     const snwServer* server = ServerOf(link);
+
+    // A plain web page could ask for a socket, too: origin, path, token and version must all be right.
     char path[64] = "";
     if (what == NULL || strcasecmp(what, "websocket") != 0)
         return ReplyText(link, 400, "Only websocket can be upgraded to.\n");

@@ -87,6 +87,8 @@ static void CutParts(snwShown* shown, int index)
 {
     snwShownBody* body = &shown->bodies[index];
     snwShownPart* parts = shown->parts + body->firstPart;
+
+    // From the back to the front, so that the first point and triangle of each part are the last to be noted.
     for (int i = 0; i < body->partCount; ++i)
         parts[i] = (snwShownPart){.body = index};
     for (int i = body->pointCount - 1; i >= 0; --i)
@@ -137,7 +139,11 @@ static snwResult MeetBody(snwShown* shown, const snwSceneDef* scene, int index, 
 {
     snwShownBody* body = &shown->bodies[index];
     snwCharacter* character = scene->bodies[index].character;
+
+    // Many bodies share the detail that one would have.
     double detail = fmax(30, SNW_STUDIO_DETAIL / sqrt(scene->bodyCount));
+
+    // Bodies of one character share its surface.
     for (int i = 0; i < index && body->surface == NULL; ++i)
         if (scene->bodies[i].character == character)
             body->surface = shown->bodies[i].surface;
@@ -155,6 +161,7 @@ static snwResult MeetBody(snwShown* shown, const snwSceneDef* scene, int index, 
     else
         UseSkin(shown, body, character);
 
+    // Paper faces the viewer for ever; other normals follow from positions.
     body->flat = character->def.triangleCount > 0;
     size_t floats = 3 * (size_t)body->pointCount + 3;
     body->positions = snwArena_Alloc(&shown->arena, floats, sizeof(float));
@@ -189,10 +196,13 @@ snwResult snwCreateShown(snwContext* context, const snwSceneDef* scene, snwShown
         largest = count > largest ? count : largest;
     }
 
+    // The largest body decides how much room values need.
     made->values = snwArena_Alloc(&made->arena, largest + 1, sizeof *made->values);
     made->parts = snwArena_Alloc(&made->arena, (size_t)made->partCount + 1, sizeof *made->parts);
     if (result >= 0 && made->arena.failed)
         result = snwFailMemory(message);
+
+    // Parts can be cut when all bodies are known.
     for (int i = 0; i < made->bodyCount && result >= 0; ++i)
         CutParts(made, i);
     if (result < 0)
@@ -221,6 +231,8 @@ void snwShown_Release(snwShown* shown)
 static void FindNormals(snwShownBody* body)
 {
     memset(body->normals, 0, 3 * (size_t)body->pointCount * sizeof(float));
+
+    // Larger triangles count more: their normals are longer.
     for (int t = 0; t < body->triangleCount; ++t)
     {
         const int* corner = body->triangles + 3 * (size_t)t;

@@ -37,6 +37,7 @@ snwShownPaint snwShown_FindPaint(const snwShown* shown, const snwSceneDef* scene
     const snwFilmSurface* surface = body->surface;
     snwShownPaint paint = {0};
 
+    // An artist's surfaces bring their own paint.
     if (surface != NULL && surface->prepared != NULL)
     {
         const snwFilmPart* painted = &surface->parts[index - body->firstPart];
@@ -45,6 +46,7 @@ snwShownPaint snwShown_FindPaint(const snwShown* shown, const snwSceneDef* scene
         return paint;
     }
 
+    // A texture is shown in its own colours, so the colour beside it is white.
     snwFloat3 color = snwPicture_BodyColor(part->body, def->color);
     bool textured = surface != NULL ? surface->fine != NULL && surface->fine->texcoords != NULL
                                     : def->texcoords != NULL;

@@ -1,6 +1,6 @@
-#define _XOPEN_SOURCE 700 // realpath
-
 // What a name or a file becomes: a scene as it is, a character in a scene that suits it, a recording to go on with.
+
+#define _XOPEN_SOURCE 700 // realpath
 
 #include "studio/jobs.h"
 

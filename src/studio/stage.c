@@ -1,3 +1,6 @@
+// What a session shows: a scene file, the surfaces that are drawn of it, and the model that pages got. A changed
+// scene (method, settings, motion) is a new stage that shares what stays the same.
+
 #include "studio/stage.h"
 
 #include "base/array.h"
@@ -33,6 +36,7 @@ snwResult snwCreateStage(snwContext* context, snwSceneFile* file, snwStage* like
         return snwFailMemory(message);
     }
 
+    // The scene file belongs to the stage from here on, also if the rest fails.
     atomic_init(&made->references, 1);
     made->context = context;
     pthread_mutex_init(&made->mutex, NULL);
@@ -40,6 +44,7 @@ snwResult snwCreateStage(snwContext* context, snwSceneFile* file, snwStage* like
     *file = (snwSceneFile){0};
     snwResult result = snw_ok;
 
+    // A changed scene draws the same surfaces and keeps its names.
     if (like != NULL)
     {
         made->shown = like->shown;
@@ -101,6 +106,7 @@ snwResult snwStage_Change(snwStage* stage, const snwStageChange* change, snwStag
     snwSetting* settings = snwArena_Alloc(&arena, (size_t)old->settingCount + 1, sizeof *settings);
     snwBodyDef* bodies = snwArena_Alloc(&arena, (size_t)old->bodyCount + 1, sizeof *bodies);
 
+    // The scene is made again with other settings, or another motion of one body.
     file.scene = NULL;
     *changed = NULL;
     snwResult result = settings != NULL && bodies != NULL ? snw_ok : snwFailMemory(message);

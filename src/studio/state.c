@@ -58,6 +58,7 @@ static void WriteLabel(snwText* text, const char* name)
 
 static void WriteParam(snwText* text, const snwParamInfo* info, double value)
 {
+    // Range, default and present value: what a control on the page needs.
     snwText_Open(text, '{');
     Text(text, "name", info->name);
     WriteLabel(text, info->name);
@@ -157,6 +158,8 @@ static void WriteHandles(const snwSession* session, int body, snwText* text)
 
     snwText_Key(text, "handles");
     snwText_Open(text, '[');
+
+    // Handles, or bones that serve as such; then which degrees of freedom are given, in the same order.
     for (int i = 0; i < count; ++i)
     {
         snwText_Open(text, '{');
@@ -203,6 +206,8 @@ static void WriteBody(const snwSession* session, int index, snwText* text)
 {
     const snwBodyDef* body = &session->sim->def->bodies[index];
     const snwCharacterDef* def = &body->character->def;
+
+    // What the body is, then what can be changed of it.
     snwText_Open(text, '{');
     Text(text, "name", body->name);
     Text(text, "character", def->name);
@@ -299,6 +304,8 @@ static void WriteRows(const snwSession* session, snwText* text)
     snwTimings timings;
     snwText_Key(text, "measures");
     snwText_Open(text, '[');
+
+    // Which measures and stages there are, so that pages know what the numbers of a frame mean.
     for (int i = 0; i < snwMeasureCount(); ++i)
     {
         const snwMeasureInfo* info = snwMeasure_GetInfo(i);
@@ -381,6 +388,8 @@ static void WriteOpen(const snwSession* session, snwText* text)
     const snwSim* sim = session->sim;
     char hash[24];
     snprintf(hash, sizeof hash, "%016" PRIx64, snwSim_Hash(sim));
+
+    // What is open: names and clock, parameters, bodies, the recording.
     WriteScene(session, text);
     Text(text, "method", sim->method->name);
     Int(text, "frame", (int64_t)snwSim_GetStepCount(sim));
@@ -409,6 +418,7 @@ void snwSession_WriteState(snwSession* session, snwText* text)
     Real(text, "speed", session->speed);
     Real(text, "realtime", session->realtime);
 
+    // What holds without a scene, too, comes first; the rest only with one.
     if (session->sim != NULL)
         WriteOpen(session, text);
     else

@@ -1,3 +1,6 @@
+// The studio as a whole: a session that simulates and a server that talks to pages, tied together by callbacks, each
+// on a thread of its own.
+
 #include "studio/studio.h"
 #include "scene/file.h"
 

@@ -240,6 +240,8 @@ static snwResult ShowOld(snwSession* session, int frame, snwMessage* message)
 {
     const snwCachedFrame* cached = FindFrame(session, frame);
     snwBlob* blob;
+
+    // As viewers got it, copied, as the copy gets another number.
     if (cached != NULL)
     {
         blob = snwCreateBlob(session->context, cached->blob->size);
@@ -248,6 +250,7 @@ static snwResult ShowOld(snwSession* session, int frame, snwMessage* message)
     }
     else
     {
+        // Else it is made again from the nearest saved state before it.
         snwResult result = Remake(session, frame, message);
         if (result < 0)
             return result;
@@ -290,6 +293,7 @@ snwResult snwSession_Seek(snwSession* session, int frame, snwMessage* message)
     snwSession_Play(session, false);
     session->stale = true;
 
+    // The last frame is the present: the scene as it stands.
     if (frame == LastFrame(session))
     {
         snwResult result = timeline->shown >= 0 ? EndShow(session, message) : snw_ok;
@@ -299,6 +303,7 @@ snwResult snwSession_Seek(snwSession* session, int frame, snwMessage* message)
         return result;
     }
 
+    // The present is kept, to come back to.
     if (timeline->shown < 0)
     {
         snwResult result = snwSession_TakeMoment(session, &timeline->present, message);
@@ -317,6 +322,8 @@ snwResult snwSession_GoOn(snwSession* session, snwMessage* message)
     int frame = timeline->shown;
     if (frame < 0)
         return snw_ok;
+
+    // Going on from an old frame: what came after it is cut off, which can be undone.
     snwResult result = Remake(session, frame, message);
     if (result < 0)
     {
@@ -330,6 +337,8 @@ snwResult snwSession_GoOn(snwSession* session, snwMessage* message)
     snwHistory_AddMoment(session, label, &timeline->present);
     snwRecording_Cut(&session->recording, frame);
     session->diverged = false;
+
+    // Live values as they were in that frame.
     snwLive_Read(session);
     snwTimeline_Agree(session);
 

@@ -1,3 +1,6 @@
+// Files in and out of the studio's folder: names that are safe everywhere, uploads under a name of their own until
+// they are whole, downloads of plain files only.
+
 #include "studio/transfer.h"
 #include "base/result.h"
 #include "scene/words.h"
@@ -95,6 +98,8 @@ static bool IsThere(int folder, const char* name)
 snwResult snwUpload_Begin(snwUpload* upload, int folder, const char* name, uint64_t size, snwMessage* message)
 {
     *upload = (snwUpload){.folder = folder, .file = -1, .expected = size};
+
+    // A sound name, and a size within bounds.
     if (snwFileName_Check(name, message) < 0)
         return message != NULL ? message->result : snw_errorArgument;
     if (size == 0 || size > SNW_MAX_UPLOAD_BYTES)
@@ -102,6 +107,7 @@ snwResult snwUpload_Begin(snwUpload* upload, int folder, const char* name, uint6
             size == 0 ? "the file is empty" : "the file is larger than 512 MB");
     errno = EEXIST;
 
+    // The first name that is free, numbered from 2 on; O_EXCL decides between two who want it.
     for (int number = 1; number <= snw_maxNumber && upload->file < 0 && errno == EEXIST; ++number)
     {
         WriteNumbered(upload->name, sizeof upload->name, name, number);

@@ -1,3 +1,6 @@
+// What one page gets, and when: texts in their order, the newest model, frames only as fast as the page says that it
+// has drawn them. Between threads nothing is copied but references.
+
 #include "studio/viewer.h"
 #include "base/context.h"
 
@@ -124,6 +127,8 @@ bool snwViewer_Choose(snwViewer* viewer, snwBlob* model, snwBlob* frame)
 {
     if (viewer->sending != NULL)
         return true;
+
+    // Texts first, then a model it has not seen, then a frame if it keeps up.
     if (viewer->textCount > 0)
         Begin(viewer, TakeText(viewer), true);
     else if (model != NULL && model->serial != viewer->model)
