@@ -1,3 +1,6 @@
+// Assets: what every reader fills in, notes about what was odd, repaired or left out, poses taken out of matrices,
+// the reader of a file by its ending, and files beside it, which may not lead out of its folder.
+
 #define _XOPEN_SOURCE 700 // realpath
 
 #include "asset/asset.h"

@@ -1,3 +1,5 @@
+// The formats that are read: one row each, beside the file that reads it.
+
 #include "asset/asset.h"
 #include "asset/draft.h"
 #include "asset/gltf.h"

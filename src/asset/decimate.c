@@ -1,3 +1,6 @@
+// Surfaces with fewer triangles, by quadrics (libmeshoptimizer) or by angles (decimate_angle.c), with a map from old
+// vertices to those that took their place.
+
 #include "asset/decimate.h"
 
 #include "asset/decimate_angle.h"
@@ -80,6 +83,7 @@ static bool CollapseByQuadrics(Work* work)
         floats[i][0] = (float)p.x, floats[i][1] = (float)p.y, floats[i][2] = (float)p.z;
     }
 
+    // Collapsed in units of the surface's size; what is left comes first, the rest is marked as gone.
     for (size_t i = 0; i < indices; ++i)
         from[i] = (unsigned)faces->triangles[i / 3][i % 3];
     size_t left = meshopt_simplify(to, from, indices, floats[0], vertices, sizeof *floats,
@@ -104,6 +108,7 @@ static bool Finish(Work* work, snwArena* arena, snwDecimated* result)
     for (int i = 0; i < given; ++i)
         result->map[i] = -1;
 
+    // Vertices are numbered in the order in which triangles use them.
     for (int i = 0; i < work->def->faces.triangleCount; ++i)
     {
         for (int k = 0; k < 3 && work->triangles[i][0] >= 0; ++k)
@@ -119,6 +124,7 @@ static bool Finish(Work* work, snwArena* arena, snwDecimated* result)
         result->triangleCount += work->triangles[i][0] >= 0;
     }
 
+    // A vertex that was collapsed goes to where its target went, along shortened chains.
     for (int i = 0; i < given; ++i)
     {
         int target = i;

@@ -1,11 +1,9 @@
 // Fewer triangles for the same shape.
 //
-//   quadric  libmeshoptimizer: edges collapse on to one of their ends by the error of distances to planes; fast, and
-//   the
-//            vertices that stay are the artist's own.
+//   quadric  libmeshoptimizer: edges collapse on to one of their ends by the error of distances to planes; fast,
+//            and the vertices that stay are the artist's own.
 //   angle    the pbcd thesis, equation 4.1: the edge with the least angle between its two triangles and length
-//   collapses
-//            on to its middle. Slower; kept because the thesis made its meshes so.
+//            collapses on to its middle. Slower; kept because the thesis made its meshes so.
 
 #pragma once
 

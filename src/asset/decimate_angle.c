@@ -139,6 +139,8 @@ static void PushAround(Collapser* c, int vertex)
 static bool ListRing(const Collapser* c, int vertex, int ring[snw_maxCollapseRing], int* count)
 {
     *count = 0;
+
+    // Corners of a vertex are a list; each triangle adds the vertices that are not there yet.
     for (int corner = c->first[vertex]; corner >= 0; corner = c->next[corner])
     {
         const int* t = c->triangles[corner / 3];
@@ -196,6 +198,8 @@ static int Collapse(Collapser* c, int a, int b)
     if (!KeepsTopology(c, a, b) || !KeepsSides(c, a, b, middle) || !KeepsSides(c, b, a, middle))
         return 0;
     int gone = 0;
+
+    // Triangles of the edge itself vanish, the others of b now meet in a.
     for (int corner = c->first[b]; corner >= 0; corner = c->next[corner])
     {
         int* t = c->triangles[corner / 3];
@@ -207,6 +211,7 @@ static int Collapse(Collapser* c, int a, int b)
             t[t[0] == b ? 0 : t[1] == b ? 1 : 2] = a;
     }
 
+    // Both lists of corners become one.
     c->next[c->last[a]] = c->first[b];
     c->last[a] = c->last[b];
     c->first[b] = c->last[b] = -1;
@@ -230,6 +235,7 @@ static bool Start(Collapser* c)
     for (int i = 0; i < vertices; ++i)
         c->first[i] = c->last[i] = -1, c->targets[i] = i;
 
+    // Corners of each vertex in the order of triangles.
     for (int i = 0; i < 3 * triangles; ++i)
     {
         int vertex = c->triangles[i / 3][i % 3];
@@ -238,6 +244,7 @@ static bool Start(Collapser* c)
         c->last[vertex] = i;
     }
 
+    // Every edge once, from its lower end.
     for (int i = 0; i < 3 * triangles && !c->failed; ++i)
         if (c->triangles[i / 3][i % 3] < c->triangles[i / 3][(i % 3 + 1) % 3])
             PushEdge(c, c->triangles[i / 3][i % 3], c->triangles[i / 3][(i % 3 + 1) % 3]);
@@ -255,6 +262,7 @@ int snwCollapseByAngle(snwContext* context, const snwDecimateDef* def, const snw
     int left = def->faces.triangleCount;
     bool enough = Start(&c);
 
+    // The cheapest edge that still has the cost it was put in with.
     while (enough && !c.failed && left > def->triangles && c.heap.count > 0)
     {
         Entry entry = Pop(&c);

@@ -1,3 +1,6 @@
+// Meshes in the making: what readers collect - points, faces of any number of corners, elements, parts - checked and
+// turned into a mesh of triangles, tets and hexes, with notes about what was repaired.
+
 #include "asset/draft.h"
 
 #include "asset/polygon.h"
@@ -108,6 +111,8 @@ static bool CountDoubles(snwContext* context, const snwVec3* points, int count, 
     uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
     int* order = snwAllocArray(context, (size_t)count, sizeof *order);
     bool enough = keys != NULL && order != NULL;
+
+    // Sorted by the hash of their bits, equal points are neighbours.
     for (int i = 0; enough && i < count; ++i)
     {
         snwVec3 p = {points[i].x + 0.0, points[i].y + 0.0, points[i].z + 0.0};
@@ -163,6 +168,8 @@ static bool UsesTwice(const int* corners, int count)
 static snwResult CheckElements(const snwDraft* draft, snwDraftElements* list, ElementKind kind, snwMessage* message)
 {
     int kept = 0, first = 0;
+
+    // Indices that do not exist are errors; elements that use a vertex twice are left out and noted.
     for (int i = 0; i < list->count; ++i)
     {
         const int* corners = list->data[i].corners;
@@ -257,6 +264,7 @@ static bool CutFace(Cutting* cutting, int index)
     int* corners = given > 0 ? draft->corners.data + face->first : NULL;
     int count = DropRepeats(corners, given);
 
+    // Cut into triangles; what comes of corners that repeat is counted for the notes.
     if (count < 3)
     {
         Tally(&cutting->small, &cutting->smallPlace, face->place);
@@ -366,6 +374,7 @@ static snwResult CutFaces(snwDraft* draft, snwAssetMesh* mesh, snwMessage* messa
     bool enough = firstTriangles != NULL && cutting.triangles != NULL && !asset->arena.failed;
     int part = 0;
 
+    // Parts begin at faces, and from now on at triangles.
     for (int i = 0; enough && i < draft->faces.count; ++i)
     {
         while (part < draft->parts.count && draft->parts.data[part].firstFace <= i)
@@ -374,6 +383,8 @@ static snwResult CutFaces(snwDraft* draft, snwAssetMesh* mesh, snwMessage* messa
     }
 
     snwPolygonCutter_Free(&cutting.cutter);
+
+    // Parts behind the last face are empty.
     if (enough)
     {
         while (part <= draft->parts.count)
@@ -409,6 +420,7 @@ static snwResult NoteDoubleTets(const snwDraft* draft, const snwAssetMesh* mesh,
     int* tets = snwAllocArray(context, (size_t)mesh->tetCount, sizeof *tets);
     bool fine = keys != NULL && tets != NULL;
 
+    // Sorted corners, then sorted hashes: copies are neighbours.
     for (int i = 0; i < mesh->tetCount && fine; ++i)
     {
         int v[4] = {mesh->tets[i][0], mesh->tets[i][1], mesh->tets[i][2], mesh->tets[i][3]};
@@ -437,6 +449,7 @@ static snwResult NoteUnused(const snwDraft* draft, const snwAssetMesh* mesh, snw
     {
         const int* corners;
         int64_t count;
+        // Whatever may use a vertex.
     } lists[] = {
         {mesh->triangles == NULL ? NULL : mesh->triangles[0], 3 * (int64_t)mesh->triangleCount},
         {mesh->tets == NULL ? NULL : mesh->tets[0], 4 * (int64_t)mesh->tetCount},
@@ -499,6 +512,7 @@ static void FillMesh(snwDraft* draft, snwAssetMesh* mesh)
 
 static snwResult CheckAll(snwDraft* draft, snwMessage* message)
 {
+    // In the order in which mistakes would be told.
     static const ElementKind s_edges = {"edge", "edges from a vertex to itself were left out", 2};
     static const ElementKind s_tets = {"tet", "tets that use a vertex twice were left out", 4};
     static const ElementKind s_hexes = {"hex", "hexes that use a vertex twice were left out", 8};
@@ -531,6 +545,8 @@ snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* messa
     snwAssetMesh* mesh = snwAsset_Alloc(asset, 1, sizeof *mesh);
     if (mesh == NULL)
         return snwFailMemory(message);
+
+    // Faces are cut, then oddities are looked for in what came out.
     FillMesh(draft, mesh);
     result = CutFaces(draft, mesh, message);
     if (result >= 0)
@@ -544,6 +560,7 @@ snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* messa
         result = NoteDoubleTets(draft, mesh, message);
     if (result < 0)
         return result;
+    // Only a whole mesh is the asset's.
     asset->meshes = *out = mesh;
     asset->meshCount = 1;
 

@@ -1,3 +1,6 @@
+// What may surprise whoever uses an asset: nodes and skins that do not fit their rest pose, animations that scale,
+// split vertices, a size that looks like another unit. All of it becomes notes; nothing is changed but a guessed scale.
+
 #include "asset/examine.h"
 
 #include "asset/surfaces.h"
@@ -329,6 +332,7 @@ static bool CountDoubles(Look* look, const snwAssetMesh* mesh, int64_t* count)
     int* values = snwAllocArray(context, (size_t)mesh->vertexCount, sizeof *values);
     bool fine = keys != NULL && values != NULL;
 
+    // Sorted by the hash of their places, copies are neighbours; 0 and -0 are one place.
     for (int i = 0; i < mesh->vertexCount && fine; ++i)
     {
         snwVec3 p = mesh->positions[i];

@@ -1,3 +1,6 @@
+// Exports of a run, one kind and body at a time: point caches, sequences of OBJ or PLY, MEDIT meshes, and takes
+// (clips or GLB) that are written at the end. Frames come one by one.
+
 #include "asset/export_parts.h"
 #include "asset/export_take.h"
 #include "asset/fine_skin.h"
@@ -158,6 +161,8 @@ snwResult snwExporter_Open(
     exporter->scene = scene;
     exporter->take = (snwTake){.context = context, .scene = scene, .body = def->body};
     exporter->def = *def;
+
+    // Caches usually have z upwards, all other kinds y.
     exporter->zUp = def->up == snw_upZ || (def->up == snw_upUsual && IsCache(def->kind));
     exporter->pathCapacity = strlen(def->path) + 32;
     exporter->path = snwAlloc(context, exporter->pathCapacity);
@@ -259,6 +264,8 @@ static snwResult GetShape(snwExporter* exporter, snwSim* sim, snwExportShape* sh
 
     if (snwSim_GetSkin(sim, def->body, &skin) < 0 || snwSim_GetShown(sim, def->body, &vertices) < 0)
         return snwFail(message, snw_errorArgument, NULL, "body '%s' has no shape to export", body->name);
+
+    // Without a skin (a spring), or if they are asked for, all vertices are written.
     bool all = skin.triangleCount == 0 || (def->allVertices && IsCache(def->kind));
     const snwCharacterDef* character = snwCharacter_GetDef(body->character);
     *shape = (snwExportShape){.name = body->name, .character = character};
@@ -347,6 +354,7 @@ static snwResult AddMedit(snwExporter* exporter, snwSim* sim, snwMessage* messag
     int* triangles = snwAllocArray(context, 3 * (size_t)skin.triangleCount + 3, sizeof *triangles);
     snwWriter out = {.context = context, .failed = positions == NULL || triangles == NULL};
 
+    // The skin by the numbers of the mesh's own vertices.
     if (!out.failed)
     {
         MeditPositions(exporter, &now, positions);

@@ -70,6 +70,8 @@ snwResult snwPointCache_AddFrame(snwPointCache* cache, const float* positions, i
     if (count != cache->pointCount || (cache->big && cache->frames >= cache->expected))
         return snwFail(message, snw_errorArgument, "one exporter per run, with its number of frames",
             "frame %d of a point cache does not fit it", cache->frames);
+
+    // The header comes with the first frame, as only that knows the number of points.
     snwWriter out = {.context = cache->context};
     if (cache->frames == 0)
         PutHeader(&out, cache, cache->big ? cache->expected : 0);

@@ -70,12 +70,15 @@ static void MakeJoints(Film* film)
     film->hierarchy = true;
     if (film->arena.failed)
         return;
+
+    // A handle that stretches gets a second joint above it; with any of those the hierarchy of bones is given up.
     for (int k = 0; k < film->handles; ++k)
     {
         film->stretchers[k] = Stretches(film, k) ? film->jointCount++ : -1;
         film->hierarchy = film->hierarchy && film->stretchers[k] < 0;
     }
 
+    // Each rests at its own point; parents are known by number, also those that come later.
     for (int k = 0; k < film->handles; ++k)
     {
         int above = film->stretchers[k];
@@ -173,6 +176,7 @@ static void Align(snwSvd3* svd, snwMat3 last)
     double most = -INFINITY;
     for (int i = 0; i < 48; ++i)
     {
+        // The 24 ways of turning a box onto itself, in 48 orders and signs of which half are mirrored.
         snwSvd3 other;
         double trace = 0;
         for (int column = 0; column < 3; ++column)
@@ -235,6 +239,8 @@ static snwResult AddAnimation(Film* film, snwMessage* message)
 {
     snwAssetChannel* channels = Room(film, 5 * (size_t)film->handles, sizeof *channels);
     int count = 0;
+
+    // Handles that stretch have keys for both of their joints.
     for (int k = 0; k < film->handles && !film->arena.failed; ++k)
     {
         bool stretched = film->stretchers[k] >= 0;

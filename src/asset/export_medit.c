@@ -51,6 +51,8 @@ void snwExport_WriteMedit(
     snwExport_Put(out, "MeshVersionFormatted 2\nDimension 3\n");
     PutLabels(out, character);
     snwExport_PutFormat(out, "Vertices\n%d\n", character->vertexCount);
+
+    // Vertices have no label of their own.
     for (int i = 0; i < character->vertexCount; ++i)
     {
         for (int k = 0; k < 3; ++k)

@@ -1,3 +1,6 @@
+// A frame as Wavefront OBJ: vertices with colours, texture coordinates and normals if there are any, faces that name
+// them.
+
 #include "asset/export_parts.h"
 #include "math/display.h"
 #include "scene/text.h"

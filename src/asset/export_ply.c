@@ -1,3 +1,5 @@
+// A frame as binary little-endian PLY, with normals and colours if there are any.
+
 #include "asset/export_parts.h"
 #include "math/display.h"
 

@@ -1,3 +1,6 @@
+// A take: the maps of a body's handles (or bones) frame by frame, and clips made of it that move the same handles in
+// a scene.
+
 #include "asset/export_take.h"
 
 #include "math/eigen.h"
@@ -115,6 +118,8 @@ static void WriteClip(const snwTake* take, int handle, snwKey* keys, double (*st
     double most = 0;
     snwQuat last = snwQuat_Identity();
     snwVec3 rest = snwTake_HandleRest(take, handle);
+
+    // Rotations are chosen next to the last ones, so that splines do not go round the long way.
     for (int i = 0; i < take->times.count; ++i)
     {
         snwAffine map = snwTake_Map(take, i, handle);
@@ -123,6 +128,7 @@ static void WriteClip(const snwTake* take, int handle, snwKey* keys, double (*st
         most = fmax(most, Stretch(map.linear, last, stretches[i]));
     }
 
+    // Linear between frames; strains only where the handle really stretches.
     snwClipDef clip = snwDefaultClipDef();
     clip.target = snw_clipHandle;
     clip.body = take->body;

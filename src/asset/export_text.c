@@ -1,3 +1,5 @@
+// Text for exporters: words, formatted lines, floats with the digits that they need.
+
 #include "asset/export_parts.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+// A finer skin for flat characters: the outline triangulated again, or triangles cut in four, with the texture laid
+// on and weights computed for its own points, so that handles bend it smoothly.
+
 #include "asset/fine_skin.h"
 
 #include "scene/blueprint_file.h"
@@ -40,6 +43,8 @@ typedef struct Fine
 static snwResult MeshOutline(Fine* fine, const snwFlatBlueprint* flat, int wanted)
 {
     const snwCharacterDef* coarse = fine->coarse;
+
+    // Euler's formula for the coarse mesh tells how many of its vertices are on the rim; those grow with the root.
     int euler = 0;
     for (int r = 0; r < flat->ringCount; ++r)
         euler += flat->rings[r].hole ? -2 : 2;
@@ -85,6 +90,7 @@ static int Middle(Fine* fine, Halves* halves, int a, int b)
 // Each triangle into four.
 static bool Divide(Fine* fine)
 {
+    // A table of a power of two, at most two thirds full.
     size_t count = (size_t)fine->triangleCount, size = 1;
     while (size < 6 * count)
         size *= 2;
@@ -98,6 +104,7 @@ static bool Divide(Fine* fine)
         return false;
     memcpy(fine->vertices, old, (size_t)fine->vertexCount * sizeof *old);
 
+    // Corners keep their order, so triangles face the same way.
     for (size_t t = 0; t < count; ++t)
     {
         int v[3] = {from[t][0], from[t][1], from[t][2]}, m[3];
@@ -150,6 +157,8 @@ static snwResult MakeMesh(Fine* fine, int times)
 static snwResult PlaceTexture(Fine* fine, snwFineSkin* skin)
 {
     const snwCharacterDef* coarse = fine->coarse;
+
+    // The coarse vertices that are farthest left, right, down and up give the mapping.
     int ends[2][2] = {{0, 0}, {0, 0}}; // of x and of y
     for (int i = 0; i < coarse->vertexCount; ++i)
     {
@@ -163,6 +172,8 @@ static snwResult PlaceTexture(Fine* fine, snwFineSkin* skin)
     skin->texcoords = snwArena_Alloc(fine->arena, 2 * (size_t)fine->vertexCount, sizeof(float));
     if (skin->texcoords == NULL)
         return snwFailMemory(fine->message);
+
+    // Linear between the two ends along each axis.
     for (int i = 0; i < 2 * fine->vertexCount; ++i)
     {
         int k = i % 2, a = ends[k][0], b = ends[k][1];
@@ -190,6 +201,7 @@ static snwResult BindPoints(Fine* fine, const snwWeights* weights, snwFineSkin* 
         skin->points[3 * i + 1] = (float)fine->vertices[i].y;
     }
 
+    // Skinned by handles like any other skin.
     snwSkinningDef def = snwDefaultSkinningDef();
     def.positions = skin->points;
     def.stride = 3 * (int)sizeof(float);
@@ -208,6 +220,7 @@ static snwResult WeighPoints(Fine* fine, snwFineSkin* skin)
     snwCharacter* character = NULL;
     snwWeights* weights = NULL;
 
+    // The rig of the coarse one on the finer mesh.
     def.name = coarse->name;
     def.vertices = fine->vertices;
     def.vertexCount = fine->vertexCount;

@@ -162,6 +162,7 @@ static void ReadAccessor(snwGltfReading* reading, snwGltfAccessor* accessor, con
         return;
     accessor->stride = snwGltfAccessor_PackedSize(accessor);
 
+    // In a view: elements may be interleaved, and all of them must lie within it.
     if (accessor->view >= 0)
     {
         int element = snwGltfAccessor_ElementSize(accessor), stride = gltf->views[accessor->view].stride;
@@ -173,6 +174,7 @@ static void ReadAccessor(snwGltfReading* reading, snwGltfAccessor* accessor, con
                               snwGltfComponent_Size(accessor->component), accessor->count});
     }
 
+    // Bounds are only kept; sparse values are checked like those of a view.
     accessor->min = ReadBounds(reading, item, "min", snwGltfType_Width(accessor->type));
     accessor->max = ReadBounds(reading, item, "max", snwGltfType_Width(accessor->type));
     const json_t* sparse = snwGltf_Object(reading, item, "sparse");
@@ -229,6 +231,7 @@ static double LoadFloat(const unsigned char* p)
 
 static double LoadReal(const unsigned char* p, snwGltfComponent component, bool normalized)
 {
+    // Normalised integers are -1 .. 1 or 0 .. 1, as glTF defines it.
     switch (component)
     {
         case snw_gltfByte:
@@ -295,6 +298,8 @@ static snwResult LoadSparse(const snwGltf* gltf, int index, Target target, snwMe
     if (indices == NULL || values == NULL)
         return FailAt(index, message,
             snwFail(message, snw_errorInput, "export the file again", "the buffer of its sparse part has no data"));
+
+    // Indices must rise: so each element is set at most once.
     for (int i = 0; i < sparse->count; ++i)
     {
         uint32_t element = LoadUint(indices + sparse->indexOffset + (size_t)i * (size_t)size, sparse->indexComponent);
@@ -316,6 +321,8 @@ static snwResult Load(const snwGltf* gltf, int index, Target target, snwMessage*
     if (accessor->view >= 0 && gltf->views[accessor->view].data == NULL)
         return FailAt(
             index, message, snwFail(message, snw_errorInput, "export the file again", "its buffer has no data"));
+
+    // Without a view all elements are zero, until sparse ones change some.
     if (accessor->view >= 0)
         for (int i = 0; i < accessor->count; ++i)
             LoadElement(accessor,

@@ -29,12 +29,14 @@ static int Base64Digit(char c)
 // Bytes that the text holds, -1 if it is none; out may be NULL. *bad: where it stops making sense.
 static int64_t DecodeBase64(const char* text, size_t size, unsigned char* out, size_t* bad)
 {
+    // Padding says nothing.
     for (int i = 0; i < 2 && size > 0 && text[size - 1] == '='; ++i)
         size--;
     uint32_t bits = 0;
     int64_t count = 0;
     *bad = size;
 
+    // Six bits a letter; a byte is full at all but the first letter of four.
     for (size_t i = 0; i < size; ++i)
     {
         int digit = Base64Digit(text[i]);
@@ -111,6 +113,7 @@ snwResult snwGltf_LoadUri(
     char* name = snwAllocRaw(context, strlen(uri) + 1);
     snwResult result = snw_ok;
 
+    // A name is decoded before it is asked for; the folder decides whether it may be read.
     if (name == NULL)
         result = snwFailMemory(message);
     else if (!DecodePercent(uri, name))
@@ -306,6 +309,8 @@ static void DecodeOctahedral(void* data, size_t count, size_t stride)
 {
     int8_t* bytes = data;
     int16_t* words = data;
+
+    // Two numbers of an octahedron's map, unfolded to a direction of three.
     for (size_t i = 0; i < 4 * count; i += 4)
     {
         double out[3];

@@ -70,6 +70,7 @@ static bool MakeWeights(Export* e, snwAssetWeights* weights)
     if (starts == NULL || numbers == NULL || values == NULL)
         return false;
 
+    // By distance from the bones: all of them, the writer keeps the largest.
     for (size_t i = 0; i < vertices; ++i)
     {
         ByDistance(e, (int)i, values + i * bones);
@@ -96,6 +97,7 @@ static bool TakeWeights(Export* e, snwAssetWeights* weights)
     if (starts == NULL || numbers == NULL || values == NULL)
         return false;
 
+    // Vertices of the skin by their numbers in the character.
     for (size_t i = 0; i < vertices; ++i)
         for (int k = 0; k < starts[i + 1] - starts[i]; ++k)
         {
@@ -181,6 +183,7 @@ static int AddSurface(Export* e)
         .parts = &part,
         .partCount = 1};
 
+    // An artist's surface goes out as it came in.
     if (e->def->surface != NULL)
     {
         int look = AddLook(e);
@@ -195,6 +198,8 @@ static int AddSurface(Export* e)
         return -1;
     int material = AddLook(e);
     snwGltfMeshDef def = {.mesh = &mesh, .materials = &material, .influences = e->def->influences};
+
+    // Our own skin, with the numbers of its vertices as an attribute: so motions find their way back.
     int index = snwGltfWriter_AddMesh(e->writer, &def);
     snwGltfWriter_SetVertexIds(e->writer, index, 0, e->skin.vertices, e->skin.vertexCount);
 
@@ -247,11 +252,15 @@ static int AddJoints(Export* e)
     e->nodes = e->def->nodes != NULL ? e->def->nodes : Room(e, (size_t)e->jointCount, sizeof *e->nodes);
     if (inverseBinds == NULL || e->nodes == NULL)
         return -1;
+
+    // All joints hang below a node of the character's name.
     snwGltfNodeDef root = snwDefaultGltfNodeDef();
     root.name = e->character->name;
     int top = snwGltfWriter_AddNode(e->writer, &root);
     for (int i = 0; i < e->jointCount; ++i)
         e->nodes[i] = -1;
+
+    // In an order in which parents come first.
     for (int i = 0; i < e->jointCount; ++i)
     {
         AddJoint(e, e->def->joints == NULL ? e->skeleton.order[i] : i, top);

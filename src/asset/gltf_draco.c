@@ -53,6 +53,8 @@ static bool ReadPart(Part* part, const json_t* primitive, const json_t* packed)
     size_t mark = snwJson_Enter(&reading->json, "extensions.KHR_draco_mesh_compression");
     int view = snwGltf_NeedIndex(reading, packed, "bufferView", gltf->viewCount, "buffer views");
     const json_t* ids = snwGltf_Object(reading, packed, "attributes");
+
+    // Attributes by the number that Draco gives them, each with the accessor that it fills.
     json_object_foreach((json_t*)ids, name, id)
     {
         int accessor = snwGltf_NeedIndex(reading, all, name, gltf->accessorCount, "accessors");
@@ -64,6 +66,7 @@ static bool ReadPart(Part* part, const json_t* primitive, const json_t* packed)
             part->accessors[part->count++] = accessor;
         }
     }
+    // What it must have to be of use here.
     if (json_object_get(ids, "POSITION") == NULL)
         snwGltf_Fail(reading, s_dracoRemedy, "KHR_draco_mesh_compression without positions");
     if (strips)
@@ -79,6 +82,8 @@ static bool ReadPart(Part* part, const json_t* primitive, const json_t* packed)
 
     part->packed = gltf->views[view].data;
     part->packedSize = gltf->views[view].size;
+
+    // Accessors with a view of their own have their numbers already, from another program's fallback.
     bool wanted = false;
     for (int i = 0; i < part->count; ++i)
     {
@@ -118,6 +123,7 @@ static snwResult Ask(const Part* part, snwWriter* answer)
     snwMessage* message = part->reading->json.message;
     snwWriter question = {.context = part->reading->asset->context};
 
+    // Limits, then the packed bytes, then what shall come back.
     snwWriteInt(&question, snw_dracoAsked);
     snwWriteInt(&question, snw_dracoSeconds);
     snwWriteInt(&question, snw_dracoMegabytes);
@@ -165,6 +171,8 @@ static snwResult Check(const Part* part, snwReader* answer, snwMessage* message)
     int vertices = snwReadInt(answer), corners = snwReadInt(answer);
     if (magic != snw_dracoDone || answer->failed)
         return snwFail(message, snw_errorInput, s_dracoRemedy, "what sinew-draco answers makes no sense");
+
+    // As many corners and vertices as the accessors announce, or nothing is taken.
     for (int i = 0; i < part->count; ++i)
     {
         int wanted = part->reading->gltf->accessors[part->accessors[i]].count;
@@ -193,6 +201,7 @@ static void Unpack(Part* part, int view)
     const unsigned char* numbers = result >= 0 ? snwReadBytes(&answer, part->size) : NULL;
     unsigned char* data = snwGltf_Room(reading, (int64_t)part->size, 1);
 
+    // Indices first, then attribute after attribute, as they were asked for.
     if (data != NULL && numbers != NULL)
     {
         memcpy(data, numbers, part->size);
@@ -219,6 +228,8 @@ void snwGltf_UnpackDraco(snwGltfReading* reading)
     snwGltf* gltf = reading->gltf;
     const json_t* meshes = json_object_get(gltf->root, "meshes");
     int parts = 0;
+
+    // Counted first: every part gets a view.
     for (size_t m = 0; m < json_array_size(meshes); ++m)
     {
         const json_t* primitives = json_object_get(json_array_get(meshes, m), "primitives");
@@ -238,6 +249,7 @@ void snwGltf_UnpackDraco(snwGltfReading* reading)
     gltf->views = views;
     int view = gltf->viewCount;
 
+    // Part by part, each with its place for messages.
     for (size_t m = 0; m < json_array_size(meshes); ++m)
     {
         const json_t* primitives = json_object_get(json_array_get(meshes, m), "primitives");

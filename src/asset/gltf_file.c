@@ -46,6 +46,8 @@ static void KeepChunk(snwGltfReading* reading, snwGltfChunk chunk)
 
     if (gltf->chunks == NULL)
         gltf->chunks = snwGltf_Room(reading, most, sizeof *gltf->chunks);
+
+    // Chunks of others are kept, to be written out again.
     unsigned char* copy = snwGltf_Room(reading, (int64_t)chunk.size, 1);
     if (gltf->chunks == NULL || copy == NULL)
         return;
@@ -104,6 +106,8 @@ static void SplitBinary(snwGltfReading* reading, Pieces* pieces)
     const unsigned char* bytes = (const unsigned char*)reading->input->data;
     size_t size = CheckHeader(reading, bytes, reading->input->size);
     size_t next = snw_glbHeader;
+
+    // Chunk by chunk; what is cut or too long is told with its number.
     for (int index = 0; !snwGltfReading_Failed(reading) && next < size; ++index)
     {
         size_t mark = snwJson_Enter(&reading->json, "chunk");
@@ -156,6 +160,7 @@ static bool IsCheap(const char* text, size_t size)
 
 static void ParseJson(snwGltfReading* reading, const Pieces* pieces)
 {
+    // Some exporters pad with zeros instead of blanks.
     size_t size = pieces->jsonSize;
     while (size > 0 && pieces->json[size - 1] == 0)
         size--;
@@ -270,12 +275,15 @@ snwResult snwGltf_Parse(snwAsset* asset, const snwAssetInput* input, snwMessage*
     reading.gltf->sourceBytes = input->size;
     reading.gltf->binary = IsBinary(input);
     Pieces pieces = {.json = input->data, .jsonSize = input->size};
+
+    // A GLB has its JSON in a chunk; otherwise all of it is JSON.
     if (reading.gltf->binary)
     {
         pieces = (Pieces){0};
         SplitBinary(&reading, &pieces);
     }
 
+    // Each step does nothing once one has failed.
     if (!snwGltfReading_Failed(&reading))
         ParseJson(&reading, &pieces);
     CheckVersion(&reading);

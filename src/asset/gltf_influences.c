@@ -56,6 +56,7 @@ static int Insert(snwGltfInfluences* in, Influence* row, int count, Influence on
         return count;
     }
 
+    // To its place by the bone's number.
     int k = count;
     while (k > 0 && row[k - 1].bone > one.bone)
         k--;
@@ -106,6 +107,7 @@ static void ReadSet(snwGltfInfluences* in, Sets* sets, const json_t* attributes,
     snwGltf_CheckAccessor(reading, joints, 1 << snw_gltfVec4, snw_gltfUnsigned);
     snwGltf_CheckAccessor(reading, weights, 1 << snw_gltfVec4, snw_gltfReal | snw_gltfUnsigned);
     const snwGltfAccessor* accessors = reading->gltf->accessors;
+    // One of each per vertex.
     if (accessors[joints].count != vertexCount || accessors[weights].count != vertexCount)
         snwGltf_Fail(reading, "export the file again", "set %d of joints and weights must have one per vertex: %d", set,
             vertexCount);
@@ -129,6 +131,7 @@ void snwGltfInfluences_Add(snwGltfInfluences* in, const json_t* attributes, int 
     if (snwGltfReading_Failed(in->reading))
         return;
 
+    // All sets of a vertex in one row; bones beyond all bounds are counted as such.
     for (int i = 0; i < vertexCount; ++i)
     {
         Influence row[snw_maxSets * 4];

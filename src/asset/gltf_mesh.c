@@ -170,6 +170,7 @@ static void CountPart(Work* work, Part* part, snwAssetPart* out)
         reading->vertices += out->vertexCount;
     reading->triangles += out->triangleCount;
 
+    // Limits on the whole file: hostile documents can share small accessors many times.
     if (reading->vertices > snw_maxAssetVertices || reading->triangles > snw_maxAssetVertices)
     {
         snwGltf_Fail(reading, "reduce the meshes, or split the file", "more than %d vertices or triangles in a file",
@@ -177,6 +178,7 @@ static void CountPart(Work* work, Part* part, snwAssetPart* out)
         return;
     }
 
+    // A part that shares its vertices with an earlier one adds only triangles.
     out->firstVertex = part->sharedWith < 0 ? work->mesh->vertexCount : work->parts[part->sharedWith].firstVertex;
     out->firstTriangle = work->mesh->triangleCount;
     work->mesh->triangleCount += out->triangleCount;
@@ -200,6 +202,7 @@ static void PlanPart(Work* work, int index, const json_t* item)
     if (snwGltfReading_Failed(reading))
         return;
 
+    // Points and lines are left out, but keep their place among the parts.
     if (IsLeftOut(reading, part))
     {
         part->position = -1;
@@ -210,6 +213,7 @@ static void PlanPart(Work* work, int index, const json_t* item)
         return;
     }
 
+    // Vertices that two parts share are read once.
     PlanMaterial(work, part, &work->parts[index]);
     part->sharedWith = FindShared(work, part, index);
     if (part->sharedWith < 0)
@@ -270,6 +274,8 @@ static void FillNormals(Work* work)
     const snwAssetMesh* mesh = work->mesh;
     float(*normals)[3] = snwGltf_Room(work->reading, mesh->vertexCount, sizeof *normals);
     int64_t repaired = 0, zero = 0;
+
+    // Only those that are there, and not shared; lengths are put right.
     for (int i = 0; i < mesh->partCount && normals != NULL; ++i)
     {
         const snwAssetPart* part = &work->parts[i];
@@ -421,6 +427,7 @@ static void FillTriangles(Work* work, int index)
     int most = out->triangleCount;
     out->triangleCount = 0;
 
+    // Degenerate triangles are dropped; in lists they are counted, strips need them.
     for (int i = 0; i < most && !snwGltfReading_Failed(work->reading); ++i)
     {
         int places[3], *corners = work->triangles[work->mesh->triangleCount];
@@ -444,6 +451,8 @@ static void FillMorph(Work* work, int part, int morph, const char* key, float (*
     int accessor = snwGltf_Index(reading, target, key, reading->gltf->accessorCount, "accessors");
     if (accessor < 0)
         return;
+
+    // The place in messages: which target, which attribute.
     size_t mark = snwJson_Enter(&reading->json, "targets");
     snwJson_EnterIndex(&reading->json, (size_t)morph);
     snwJson_Enter(&reading->json, key);
@@ -466,6 +475,7 @@ static void FillMorphs(Work* work)
     const json_t* names = json_object_get(json_object_get(work->item, "extras"), "targetNames");
     const json_t* weights = json_object_get(work->item, "weights");
 
+    // Targets of all parts become one morph of the mesh, with its name and weight.
     for (int k = 0; k < mesh->morphCount && !snwGltfReading_Failed(reading); ++k)
     {
         float(*positions)[3] = NULL, (*normals)[3] = NULL;
@@ -521,6 +531,8 @@ static void FillParts(Work* work)
 {
     snwGltfReading* reading = work->reading;
     snwAssetMesh* mesh = work->mesh;
+
+    // Whatever any part has, all of the mesh has room for.
     FillPositions(work, snwGltf_Room(reading, mesh->vertexCount, sizeof(snwVec3)));
     if (work->normals)
         FillNormals(work);
@@ -537,6 +549,7 @@ static void FillParts(Work* work)
     mesh->triangleCount = 0;
     size_t mark = snwJson_Enter(&reading->json, "primitives");
 
+    // Triangles last, as they name vertices.
     for (int i = 0; i < mesh->partCount && !snwGltfReading_Failed(reading); ++i)
     {
         size_t place = snwJson_EnterIndex(&reading->json, (size_t)i);

@@ -52,12 +52,15 @@ static bool FindTarget(Work* work, const json_t* item, snwAssetChannel* channel)
     snwGltf_Note(reading, snw_noteLeftOut, path >= 0 && !there, "a channel of a node that is not there");
     if (path < 0 || !there || snwGltfReading_Failed(reading))
         return false;
+
+    // Three numbers, four for rotations, one per morph.
     channel->node = (int)json_integer_value(node);
     channel->path = (snwAssetPath)path;
     channel->width = path == snw_pathRotation ? 4
                      : path == snw_pathMorphs ? MorphsOf(reading->asset, channel->node)
                                               : 3;
     snwGltf_Note(reading, snw_noteLeftOut, channel->width == 0, "a channel of morphs for a node that has none");
+    // A mark per node and path: the first channel counts.
     int* mark = &work->marks[channel->node * 4 + path];
     bool again = *mark == work->stamp;
     snwGltf_Note(reading, snw_noteLeftOut, again, "a second channel for the same property of a node");
@@ -93,6 +96,8 @@ static double* ReadValues(Work* work, int accessor, const snwAssetChannel* chann
     size_t mark = snwJson_Enter(&reading->json, "output");
 
     snwGltf_CheckAccessor(reading, accessor, s_types[channel->path], snw_gltfSmallInts | snw_gltfReal);
+
+    // Cubic keys have a value and two tangents.
     int64_t wanted = (int64_t)channel->keyCount * (channel->interpolation == snw_assetCubic ? 3 : 1);
     wanted *= channel->path == snw_pathMorphs ? channel->width : 1;
     int found = reading->gltf->accessors[accessor].count;
@@ -100,6 +105,8 @@ static double* ReadValues(Work* work, int accessor, const snwAssetChannel* chann
         snwGltf_Fail(reading, "export the file again", "has %d values; %lld are needed for %d keys", found,
             (long long)wanted, channel->keyCount);
     snwGltf_Note(reading, snw_noteLeftOut, found > wanted, "values of an animation without keys");
+
+    // All values are read; those without keys stay behind the last.
     int64_t numbers = (int64_t)found * snwGltfType_Width(reading->gltf->accessors[accessor].type);
     double* values = snwGltf_Room(reading, numbers, sizeof *values);
     if (values != NULL)
@@ -231,6 +238,7 @@ void snwGltf_ReadAnimations(snwGltfReading* reading)
     int* marks = snwGltf_Room(reading, (int64_t)asset->nodeCount * 4, sizeof *marks);
     size_t mark = snwJson_Enter(&reading->json, "animations");
 
+    // Each animation has a name and marks of its own.
     for (int i = 0; i < asset->animationCount && !snwGltfReading_Failed(reading); ++i)
     {
         size_t place = snwJson_EnterIndex(&reading->json, (size_t)i);

@@ -46,6 +46,7 @@ static void ReadPose(snwGltfReading* reading, snwAssetNode* node, const json_t* 
     double matrix[16], t[3] = {0}, r[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
     if (snwGltf_Reals(reading, item, "matrix", 16, matrix))
     {
+        // A matrix wins, as it says more.
         bool twice = json_object_get(item, "translation") != NULL || json_object_get(item, "rotation") != NULL ||
                      json_object_get(item, "scale") != NULL;
         snwGltf_Note(reading, snw_noteLeftOut, twice,
@@ -74,6 +75,7 @@ static void ReadChildren(snwGltfReading* reading, int parent, const json_t* item
     const json_t* list = snwGltf_List(reading, item, "children", snw_maxAssetNodes, &count);
     size_t mark = snwJson_Enter(&reading->json, "children");
 
+    // A tree has one parent for every node.
     for (int i = 0; i < count && !snwGltfReading_Failed(reading); ++i)
     {
         json_int_t child = json_integer_value(json_array_get(list, (size_t)i));
@@ -98,6 +100,8 @@ static void CheckCircles(snwGltfReading* reading)
 {
     const snwAsset* asset = reading->asset;
     int* marks = snwGltf_Room(reading, asset->nodeCount, sizeof *marks);
+
+    // Up from each node, as far as nobody has been.
     for (int i = 0; marks != NULL && i < asset->nodeCount && !snwGltfReading_Failed(reading); ++i)
     {
         int node = i;
@@ -125,6 +129,8 @@ static void ReadScenes(snwGltfReading* reading)
 
     snwGltf_Index(reading, reading->gltf->root, "scene", count, "scenes");
     size_t mark = snwJson_Enter(&reading->json, "scenes");
+
+    // Every scene's roots must exist, and be roots.
     for (int i = 0; i < count && !snwGltfReading_Failed(reading); ++i)
     {
         size_t scene = snwJson_EnterIndex(&reading->json, (size_t)i);
@@ -234,6 +240,7 @@ static void ReadJoints(snwGltfReading* reading, snwAssetSkin* skin, const json_t
     if (skin->jointCount == 0)
         snwGltf_Fail(reading, "bind the mesh to an armature with bones, or remove the skin", "has no joints");
 
+    // Bones by the numbers of their nodes.
     for (int i = 0; i < skin->jointCount && !snwGltfReading_Failed(reading); ++i)
     {
         const json_t* value = json_array_get(list, (size_t)i);
@@ -261,6 +268,7 @@ static void ReadBinds(snwGltfReading* reading, snwAssetSkin* skin, int accessor)
     snwAffine* binds = snwGltf_Room(reading, skin->jointCount, sizeof *binds);
     if (accessor < 0)
     {
+        // Identity: as if all bones had been at the origin.
         for (int i = 0; i < skin->jointCount && binds != NULL; ++i)
             binds[i].linear = snwMat3_Identity();
         skin->inverseBinds = binds;
@@ -278,6 +286,7 @@ static void ReadBinds(snwGltfReading* reading, snwAssetSkin* skin, int accessor)
     if (matrices != NULL)
         snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, accessor, matrices, NULL, reading->json.message));
 
+    // Column by column to our matrices; what is odd about them is noted.
     for (int i = 0; i < skin->jointCount && matrices != NULL && !snwGltfReading_Failed(reading); ++i)
     {
         binds[i] = ToAffine(matrices + (size_t)i * 16);

@@ -57,6 +57,8 @@ void* snwGltf_Room(snwGltfReading* reading, int64_t count, size_t size)
     if (snwGltfReading_Failed(reading))
         return NULL;
     snwGltf* gltf = reading->gltf;
+
+    // What a file may unfold to grows with its size.
     uint64_t limit = (uint64_t)gltf->sourceBytes * snw_maxGltfUnfolding + snw_maxGltfUnfoldingBase;
     uint64_t bytes = (uint64_t)count * size; // both are below 2^31
 
@@ -166,6 +168,7 @@ int64_t snwGltf_Int(
         return fallback;
     }
 
+    // Whole and in range, or the place tells what is wrong.
     int64_t number = 0;
     if (!ToInt(value, &number))
     {

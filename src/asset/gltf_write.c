@@ -63,6 +63,8 @@ static void SetGenerator(snwGltfWriter* writer)
     snprintf(ours, sizeof ours, "Sinew %d.%d.%d", version.major, version.minor, version.patch);
     snwValue* asset = snwTree_Object(&writer->tree, writer->root, "asset");
     const char* before = snwValue_Text(snwValue_Get(asset, "generator"), "");
+
+    // Nobody before us, or we are there already, or both names.
     if (before[0] == 0)
     {
         snwTree_SetText(&writer->tree, asset, "generator", ours);
@@ -103,6 +105,8 @@ snwResult snwGltfWriter_Open(snwContext* context, const snwGltf* source, snwGltf
     if (writer == NULL)
         return snwFailMemory(message);
     writer->context = context;
+
+    // A document of somebody's, or an empty one.
     writer->source = source;
     writer->tree = snwCreateTree(context);
     writer->bytes.context = context;
@@ -424,6 +428,7 @@ double* snwGltfWriter_Read(snwGltfWriter* writer, int accessor)
         return NULL;
     }
 
+    // What was there when the document was opened is read from the source, what we added from our own bytes.
     bool added = writer->source == NULL || accessor >= writer->source->accessorCount;
     int64_t repaired = 0;
     snwResult result = snw_ok;

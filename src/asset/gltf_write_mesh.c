@@ -43,6 +43,8 @@ void snwGltfWriter_LoosenDraco(snwGltfWriter* writer, snwValue* primitive, const
     if (!IsPacked(primitive))
         return;
     snwValue* extensions = snwValue_Get(primitive, "extensions");
+
+    // The packed copy of an attribute that is replaced goes; if positions are replaced, too, all of it does.
     if (semantic != NULL)
         snwTree_Remove(snwValue_Get(snwValue_Get(extensions, s_name), "attributes"), semantic);
     int64_t position = snwValue_GetInt(snwValue_Get(primitive, "attributes"), "POSITION", -1);
@@ -101,6 +103,7 @@ void snwGltfWriter_SetVertexIds(snwGltfWriter* writer, int mesh, int primitive, 
         return;
     }
 
+    // As floats: attributes of integers have no such range.
     for (int i = 0; i < count; ++i)
     {
         numbers[i] = (float)ids[i];
@@ -139,6 +142,8 @@ int snwGltfWriter_AddMaterial(snwGltfWriter* writer, const snwGltfMaterialDef* d
     snwValue* material = snwTree_NewObject(tree);
     if (def->name[0] != 0)
         snwTree_SetText(tree, material, "name", def->name);
+
+    // Base colour, as a factor and perhaps a picture; no metal.
     snwValue* surface = snwTree_Object(tree, material, "pbrMetallicRoughness");
     snwValue* color = snwTree_List(tree, surface, "baseColorFactor");
     for (int i = 0; i < 4; ++i)
@@ -239,6 +244,7 @@ static int AddIndices(Making* m)
     uint16_t* narrow = m->room;
     const int* corners = m->mesh->triangles[part->firstTriangle];
 
+    // Indices count from the part's first vertex.
     for (int i = 0; i < 3 * part->triangleCount; ++i)
     {
         int vertex = corners[i] - part->firstVertex;
@@ -250,6 +256,7 @@ static int AddIndices(Making* m)
             wide[i] = (uint32_t)vertex;
     }
 
+    // Sixteen bits where they are enough.
     snwGltfData data = {.values = m->room,
         .count = 3 * part->triangleCount,
         .type = snw_gltfScalar,
@@ -275,6 +282,8 @@ static Influences Largest(const snwAssetWeights* weights, int vertex, int limit,
 {
     Influences best = {.count = 0};
     double left = 0;
+
+    // Insertion into at most `limit` places; `left` is the largest that found none.
     for (int e = weights->starts[vertex]; e < weights->starts[vertex + 1]; ++e)
     {
         double value = weights->values[e];
@@ -328,6 +337,8 @@ static const char* const s_weightSets[snw_mostGltfInfluences / 4] = {
 static void AddWeightSet(Making* m, int set, uint16_t (*bones)[4])
 {
     float(*values)[4] = m->room;
+
+    // Influences are ordered, so each set of four follows the one before.
     for (int i = 0; i < m->part->vertexCount; ++i)
     {
         Influences best = Largest(&m->mesh->weights, m->part->firstVertex + i, m->influences, m->smooth);
@@ -412,6 +423,8 @@ int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def)
     const snwAssetMesh* from = def->mesh;
     if (snwGltfWriter_Failed(writer))
         return -1;
+
+    // Limits of the format and of ours.
     if (def->influences < 1 || def->influences > snw_mostGltfInfluences || from->weights.boneCount > 65536)
         return snwGltfWriter_Fail(
             writer, NULL, "1 to %d influences of at most 65536 bones can be written", (int)snw_mostGltfInfluences);
@@ -421,6 +434,7 @@ int snwGltfWriter_AddMesh(snwGltfWriter* writer, const snwGltfMeshDef* def)
     snwValue* primitives = snwTree_List(&writer->tree, mesh, "primitives");
     snwArray(snwAssetPart) parts = {0};
 
+    // A primitive for every part that has triangles; morphs go the same way.
     for (int i = 0; i < from->partCount && !snwGltfWriter_Failed(writer); ++i)
     {
         if (from->parts[i].triangleCount == 0)

@@ -84,6 +84,7 @@ static double PutNumber(snwWriter* out, snwGltfComponent component, double steps
 // The rows that are listed from `start` of the indices on.
 static int AddSparse(Morphing* m, const float (*values)[3], size_t start, int count, bool positions)
 {
+    // Floats, shorts of a common scale, or bytes for normals, which count in 127ths.
     snwTree* tree = &m->writer->tree;
     snwGltfNumbers numbers = m->def->numbers;
     snwGltfComponent component = !positions ? snw_gltfByte : numbers == snw_gltfSparse ? snw_gltfFloat : snw_gltfShort;
@@ -98,6 +99,7 @@ static int AddSparse(Morphing* m, const float (*values)[3], size_t start, int co
         most[k] = rows < (size_t)count ? 0 : -INFINITY;
     }
 
+    // Only rows that move are written; bounds are those of what is read back.
     for (size_t i = 0; i < rows; ++i)
     {
         uint32_t row = 0;
@@ -110,6 +112,7 @@ static int AddSparse(Morphing* m, const float (*values)[3], size_t start, int co
         }
     }
 
+    // The accessor has no view: its elements are zero where nothing sparse says otherwise.
     snwValue* accessor = snwTree_NewObject(tree);
     snwTree_SetInt(tree, accessor, "componentType", component);
     snwTree_SetInt(tree, accessor, "count", count);
@@ -122,6 +125,7 @@ static int AddSparse(Morphing* m, const float (*values)[3], size_t start, int co
         snwTree_AppendReal(tree, snwTree_List(tree, accessor, "max"), most[k]);
     }
 
+    // Where the numbers of rows and their values are in the shared views.
     snwValue* sparse = snwTree_Object(tree, accessor, "sparse");
     snwTree_SetInt(tree, sparse, "count", (int64_t)rows);
     snwValue* indices = snwTree_Object(tree, sparse, "indices");
@@ -144,6 +148,7 @@ static int AddDense(Morphing* m, const float (*values)[3], int count, bool posit
     size_t offset = out->size;
     double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY};
 
+    // Four numbers a row, since rows have to start at multiples of four bytes.
     for (int i = 0; i < count; ++i)
     {
         for (int k = 0; k < 3; ++k)
@@ -187,6 +192,7 @@ static void AddSmallTarget(Morphing* m, snwValue* target, const snwAssetMorph* m
         return;
     }
 
+    // Rows that move in either of the two.
     for (int i = 0; i < count; ++i)
         if (!IsStill(positions, i) || !IsStill(normals, i))
             PutIndex(m, i);
@@ -252,8 +258,11 @@ static void AddTargets(Morphing* m, int primitive, int first, int count)
     snwValue* targets = snwTree_List(tree, value, "targets");
     bool normals = snwValue_Get(snwValue_Get(value, "attributes"), "NORMAL") != NULL;
     int twin = FindTwin(m, primitive, normals);
+
+    // A primitive that shares vertices with an earlier one shares its targets as well.
     const snwValue* others = snwValue_Get(snwValue_GetAt(m->mesh, "primitives", twin), "targets");
 
+    // Target by target: as the twin has it, still, small or in floats.
     for (int i = 0; i < m->def->morphCount && !snwGltfWriter_Failed(m->writer); ++i)
     {
         snwAssetMorph morph = m->def->morphs[i];
@@ -361,12 +370,14 @@ static int WidenOutput(Morphing* m, const snwValue* sampler)
     bool cubic = snwValue_Text(snwValue_Get(sampler, "interpolation"), "")[0] == 'C';
     snwGltfShape shape = snwGltfWriter_Shape(writer, output);
 
+    // Rows of weights must come out even.
     if (shape.width != 1 || shape.count % m->before != 0 || shape.count > INT32_MAX / width)
         return snwGltfWriter_Fail(writer, NULL, "accessors[%d] has no weights for %d targets", output, m->before);
     int rows = shape.count / m->before;
     double* old = snwGltfWriter_Read(writer, output);
     double* wide = snwAllocArray(writer->context, (size_t)rows, (size_t)width * sizeof *wide);
 
+    // Old numbers stay where they are; new ones have their rest weight, tangents nothing.
     for (int row = 0; row < rows && old != NULL && wide != NULL; ++row)
         for (int k = 0; k < width; ++k)
         {
@@ -402,6 +413,7 @@ static void WidenSampler(Morphing* m, snwValue* animation, int index, int users,
         return;
     }
 
+    // The others keep the old sampler.
     snwValue* copy = snwTree_NewObject(tree);
     snwTree_SetInt(tree, copy, "input", snwValue_GetInt(sampler, "input", -1));
     snwTree_SetText(tree, copy, "interpolation", snwValue_Text(snwValue_Get(sampler, "interpolation"), "LINEAR"));
@@ -421,6 +433,7 @@ static void WidenAnimation(Morphing* m, snwValue* animation)
     if (users == NULL && count > 0)
         snwGltfWriter_FailMemory(m->writer);
 
+    // Who uses each sampler, and who of them drives this mesh.
     for (int i = 0; i < snwValue_Count(channels) && users != NULL; ++i)
     {
         int64_t sampler = snwValue_GetInt(channels->items[i], "sampler", -1);
@@ -450,6 +463,8 @@ int snwGltfWriter_AddMorphs(snwGltfWriter* writer, const snwGltfMorphDef* def)
     if (m.mesh == NULL)
         return -1;
     m.before = CountTargets(m.mesh);
+
+    // Targets before: all primitives must agree.
     const snwValue* primitives = snwValue_Get(m.mesh, "primitives");
     for (int i = 0; i < snwValue_Count(primitives); ++i)
         if (snwValue_Count(snwValue_Get(primitives->items[i], "targets")) != m.before)
@@ -459,6 +474,8 @@ int snwGltfWriter_AddMorphs(snwGltfWriter* writer, const snwGltfMorphDef* def)
             return snwGltfWriter_Fail(writer, NULL, "morph %d has no offsets, or a weight that is not finite", i);
     if (def->numbers != snw_gltfFloats)
         BeginSparse(&m);
+
+    // Targets, then everything that counts them.
     AddAllTargets(&m);
     if (def->numbers != snw_gltfFloats)
         EndSparse(&m);
@@ -527,6 +544,8 @@ void snwGltfWriter_HoldMorphs(snwGltfWriter* writer, int node, int except)
     int input = -1, output = -1;
     double last = -1;
 
+    // Animations that leave the node alone would leave its new targets at their last weights: a channel holds them at
+    // rest.
     for (int i = 0; i < snwValue_Count(animations) && !snwGltfWriter_Failed(writer); ++i)
     {
         snwValue* animation = animations->items[i];

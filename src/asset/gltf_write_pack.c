@@ -96,6 +96,8 @@ static void FindUsedAccessors(Packing* p)
 {
     const snwValue* root = p->writer->root;
     const snwValue* meshes = snwValue_Get(root, "meshes");
+
+    // Everything that names an accessor: attributes, indices and targets of meshes,
     for (int m = 0; m < snwValue_Count(meshes); ++m)
     {
         const snwValue* primitives = snwValue_Get(meshes->items[m], "primitives");
@@ -112,6 +114,7 @@ static void FindUsedAccessors(Packing* p)
         }
     }
 
+    // matrices of skins, keys and values of animations.
     const snwValue* skins = snwValue_Get(root, "skins");
     for (int i = 0; i < snwValue_Count(skins); ++i)
         UseAccessor(p, snwValue_GetInt(skins->items[i], "inverseBindMatrices", -1));
@@ -131,6 +134,8 @@ static void FindUsedAccessors(Packing* p)
 static void FindUsedViews(Packing* p)
 {
     const snwValue* accessors = snwValue_Get(p->writer->root, "accessors");
+
+    // A view is used if anything in it is; its stride and kind decide how it can be compressed.
     for (int i = 0; i < p->accessorCount; ++i)
     {
         snwValue* item = accessors->items[i];
@@ -163,6 +168,7 @@ static void FindUsedViews(Packing* p)
             v->triangles = false;
     }
 
+    // Pictures in views are used by being there.
     const snwValue* images = snwValue_Get(p->writer->root, "images");
     for (int i = 0; i < snwValue_Count(images); ++i)
         UseView(p, snwValue_GetInt(images->items[i], "bufferView", -1), true);
@@ -239,6 +245,8 @@ static bool CompressView(Packing* p, snwValue* item, const View* view, const uns
 {
     static const char* const s_extension = "EXT_meshopt_compression";
     snwTree* tree = &p->writer->tree;
+
+    // Rows as wide as the view says, or as its accessors agree on.
     int64_t said = snwValue_GetInt(item, "byteStride", 0);
     size_t stride = said > 0 ? (size_t)said : view->stride > 0 ? (size_t)view->stride : 4, code = 0;
     bool triangles = view->triangles && !view->other && view->component >= 0 && (stride == 2 || stride == 4) &&
@@ -254,6 +262,7 @@ static bool CompressView(Packing* p, snwValue* item, const View* view, const uns
     if (code == 0 || code + snw_packedCost >= size)
         return false;
 
+    // The view points at the packed bytes, and at a place in a buffer that exists only for those who cannot unpack.
     snwValue* packed = snwTree_Object(tree, snwTree_Object(tree, item, "extensions"), s_extension);
     snwTree_SetInt(tree, packed, "buffer", p->writer->buffer);
     PutBytes(p, packed, p->room, code);
@@ -278,6 +287,7 @@ static void PackView(Packing* p, int index)
     if (data == NULL)
         return;
 
+    // What nobody uses any more keeps its number and loses its bytes.
     if (!view->used && view->wasUsed)
     {
         snwTree_Remove(item, "byteStride");
@@ -309,6 +319,8 @@ void snwGltfWriter_Pack(snwGltfWriter* writer, bool compress)
         .accessorCount = snwGltfWriter_Count(writer, "accessors"),
         .viewCount = snwGltfWriter_Count(writer, "bufferViews"),
         .fallbackBuffer = snwGltfWriter_Count(writer, "buffers")};
+
+    // Notes about accessors and views live as long as the document.
     snwArena* arena = &writer->tree.arena;
     p.usedAccessors = snwArena_Alloc(arena, (size_t)p.accessorCount + 1, sizeof *p.usedAccessors);
     p.corners = snwArena_Alloc(arena, (size_t)p.accessorCount + 1, sizeof *p.corners);
@@ -317,6 +329,7 @@ void snwGltfWriter_Pack(snwGltfWriter* writer, bool compress)
     if (arena->failed)
         return;
 
+    // What is used, then view by view into the new buffer.
     FindUsedAccessors(&p);
     UseExtensions(&p, writer->root, 0);
     FindUsedViews(&p);

@@ -117,6 +117,8 @@ static void SetInverseBinds(snwGltfWriter* writer, snwValue* skin, int known, co
 
     if (all == NULL)
         snwGltfWriter_FailMemory(writer);
+
+    // New matrices as they are, known ones as they were, and identity where the skin said nothing.
     for (int i = 0; i < count && all != NULL; ++i)
     {
         if (i >= known)
@@ -127,6 +129,7 @@ static void SetInverseBinds(snwGltfWriter* writer, snwValue* skin, int known, co
             StoreIdentity(all + 16 * (size_t)i);
     }
 
+    // The old accessor may be dropped when nobody else uses it.
     if (!snwGltfWriter_Failed(writer))
     {
         snwGltfWriter_Replace(writer, before);
@@ -182,6 +185,8 @@ static bool TakeApart(const snwValue* matrix, snwAssetPose* pose)
 {
     snwMat3 m;
     double scale[3];
+
+    // Lengths of the columns are the scale; what is left should be a rotation.
     for (int column = 0; column < 3; ++column)
     {
         double c[3];
@@ -192,6 +197,7 @@ static bool TakeApart(const snwValue* matrix, snwAssetPose* pose)
             m.m[row][column] = c[row] / scale[column];
     }
 
+    // A mirror turns one axis round.
     if (snwMat3_Determinant(m) < 0.0)
     {
         scale[0] = -scale[0];
@@ -338,12 +344,15 @@ static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int
     const snwAssetChannel* channel = &from->channels[at];
     snwValue* node = snwGltfWriter_Item(writer, "nodes", channel->node);
 
+    // One channel per property, on a node that can be moved.
     if (IsDrivenTwice(from, at))
         snwGltfWriter_Fail(writer, NULL, "two channels for the %s of nodes[%d]", s_paths[channel->path], channel->node);
     if (!CheckChannel(writer, channel, node))
         return;
     if (channel->path != snw_pathMorphs)
         PrepareToMove(writer, node, channel->node);
+
+    // Times that an earlier channel has, too, are shared.
     inputs[at] = AddTimes(writer, from, at, inputs);
     snwValue* sampler = snwTree_NewObject(tree);
     snwTree_SetInt(tree, sampler, "input", inputs[at]);
@@ -351,6 +360,8 @@ static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int
     snwTree_SetInt(tree, sampler, "output", AddValues(writer, channel));
     snwValue* samplers = snwTree_List(tree, animation, "samplers");
     snwTree_Append(tree, samplers, sampler);
+
+    // A channel that is there already gets the new sampler.
     snwValue* before = FindChannel(animation, channel);
     if (before != NULL)
     {

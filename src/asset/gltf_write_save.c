@@ -119,6 +119,8 @@ static snwValue* BufferText(snwGltfWriter* writer, const Buffer* buffer)
 {
     static const char s_head[] = "data:application/octet-stream;base64,";
     snwTree* tree = &writer->tree;
+
+    // Base64 needs all of the bytes at once.
     Sink whole = {.memory = {.context = writer->context}};
     EmitBuffer(&whole, buffer);
     size_t size = whole.memory.size;
@@ -219,6 +221,8 @@ static void EmitGlb(const snwGltfWriter* writer, const snwText* json, Sink* sink
 {
     bool chunked = IsChunk(writer, snw_gltfGlb, 0);
     Buffer buffer = chunked ? BufferAt(writer, 0) : (Buffer){0};
+
+    // Sizes first: each chunk says its own, and the header that of all.
     size_t text = json->size + Padding(json->size), size = BufferSize(&buffer), total = 12 + 8 + text;
     size_t binary = size + Padding(size);
     total += size > 0 ? 8 + binary : 0;
@@ -233,6 +237,7 @@ static void EmitGlb(const snwGltfWriter* writer, const snwText* json, Sink* sink
         return;
     }
 
+    // The header, then JSON, binary, and the chunks of others.
     EmitInt(sink, 0x46546C67); // "glTF"
     EmitInt(sink, 2);
     EmitInt(sink, (uint32_t)total);
@@ -261,6 +266,7 @@ static void EmitGlb(const snwGltfWriter* writer, const snwText* json, Sink* sink
 
 static snwResult EmitDocument(snwGltfWriter* writer, const snwGltfSave* save, Sink* sink)
 {
+    // Buffers are placed before the JSON is written, which names them.
     PlaceBuffers(writer, save);
     sink->result = snwGltfWriter_GetResult(writer, sink->message);
     if (sink->result < 0)
@@ -362,6 +368,8 @@ snwResult snwGltfWriter_Save(snwGltfWriter* writer, const snwGltfSave* save, snw
     Files* files = snwAlloc(writer->context, sizeof *files);
     if (files == NULL)
         return snwFailMemory(message);
+
+    // Buffers beside it first: only when all are written, all get their names.
     if (save->form == snw_gltfFiles)
         WriteBins(writer, files, save, &sink);
     if (sink.result >= 0)
@@ -387,6 +395,8 @@ static size_t EmbedImage(snwGltfWriter* writer, snwValue* image, const snwAssetF
     size_t size = 0;
     if (uri == NULL || IsData(uri))
         return 0;
+
+    // Only what is a picture is taken in; anything else stays a reference.
     snwResult result = snwGltf_LoadUri(writer->context, folder, uri, &data, &size, NULL);
     const char* kind = result < 0 ? NULL : snwTexture_Kind(data, size);
 

@@ -1,3 +1,6 @@
+// Helper programs at arm's length: started without a shell, fed and read through a socket under limits of time and
+// size, ended for sure. What they say is for the caller to judge; that they crash is not our end.
+
 #define _GNU_SOURCE // SOCK_CLOEXEC, environ, wait4
 
 #include "asset/helper.h"

@@ -35,6 +35,7 @@ static snwResult Explain(const snwHelperRun* run, snwMessage* message)
 
 snwResult snwImport_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* message)
 {
+    // The ending in small letters tells assimp which reader to take.
     char ending[8] = "";
     const char* dot = strrchr(input->name, '.');
     for (int i = 0; i < 7 && dot != NULL && dot[i + 1] != 0; ++i)

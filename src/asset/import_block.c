@@ -200,6 +200,8 @@ static void PutInfluences(Import* import, int bone, Influences* rows)
 static void EndInfluences(snwAsset* asset, const snwAssetMesh* mesh, Influences* rows)
 {
     int filled = 0;
+
+    // Rows move down over the room that their vertices did not need.
     for (int i = 0; i < mesh->vertexCount; ++i)
     {
         double sum = 0;
@@ -287,6 +289,7 @@ static void ReadMeshes(Import* import)
     asset->skins = Room(import, count, sizeof *asset->skins);
     import->skins = Room(import, count, sizeof *import->skins);
 
+    // Each mesh with its skin; a mesh of assimp's is one part.
     for (int i = 0; i < count && !import->reader.failed; ++i)
     {
         snwAssetMesh* mesh = &asset->meshes[asset->meshCount++];
@@ -311,6 +314,7 @@ static void ReadMeshes(Import* import)
 static int CloseUpKeys(snwAsset* asset, const char* name, snwAssetChannel* channel, double* times, double* values)
 {
     int kept = 0;
+
     for (int i = 0; i < channel->keyCount; ++i)
     {
         if (kept > 0 && !(times[i] > times[kept - 1]))
@@ -411,6 +415,8 @@ static snwResult FailWhy(Import* import, snwMessage* message)
 snwResult snwImportBlock_Read(snwAsset* asset, const void* data, size_t size, snwMessage* message)
 {
     Import import = {.reader = {.data = data, .size = size}, .asset = asset};
+
+    // What the helper writes, in its order; every number is looked at.
     int magic = snwReadInt(&import.reader);
     if (magic == snw_importFailed && !import.reader.failed)
         return FailWhy(&import, message);

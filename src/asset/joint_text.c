@@ -132,6 +132,7 @@ static snwResult ReadBone(JointText* text)
     snwResult result = snw_ok;
     int64_t label;
 
+    // Nothing but a name and a label must be there; the rest has defaults.
     bone.def.head = bone.def.tail = (snwVec3){0};
     bone.def.radius = 0;
     if (!TakeName(text, "the name of a bone", &bone.def.name, &result))
@@ -143,6 +144,8 @@ static snwResult ReadBone(JointText* text)
         return snwScan_FailWith(
             &text->scan, text->message, s_syntax, "the label of bone '%s' is not a whole number", bone.def.name);
     bone.label = (int)label;
+
+    // Pairs of a key and its numbers, in any order.
     for (snwWord key; result >= 0 && (key = snwScan_WordInLine(&text->scan)).size > 0;)
         if (!TakeBonePair(text, key, &bone.def, &result))
             return snwScan_FailWith(&text->scan, text->message, "bones have head, tail, radius and parent",
@@ -252,6 +255,7 @@ static snwResult ReadJoint(JointText* text)
         !TakeBone(text, "the child bone", false, &joint.bone, &result))
         return result;
 
+    // Pairs, as with bones; without a place the joint is at the head of its bone.
     for (snwWord key; result >= 0 && (key = snwScan_WordInLine(&text->scan)).size > 0;)
     {
         placed = placed || snwWord_Is(key, "at");
@@ -303,6 +307,7 @@ static snwResult ReadLines(JointText* text)
 
 snwResult snwJointText_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* message)
 {
+    // The first line names the format, then bones and joints are counted for room.
     JointText text = {.scan = snwMakeScan(input->data, input->size, '#'), .asset = asset, .message = message};
     int64_t version = 0;
     if (!snwWord_Is(snwScan_Word(&text.scan), "joint") || !snwWord_ToInt(snwScan_WordInLine(&text.scan), &version))

@@ -1,3 +1,6 @@
+// Tets for a surface, by our lattice or by TetGen: whichever was asked for, or whichever serves the surface better,
+// with a reason in words.
+
 #include "asset/mesher.h"
 
 #include "asset/helper.h"
@@ -139,6 +142,7 @@ static snwResult Replace(
 static snwResult MakeByEither(
     snwContext* context, const snwMesherDef* def, snwArena* arena, snwMeshed* meshed, snwMessage* message)
 {
+    // A mesh that must keep the surface's own triangles can only come from TetGen.
     char why[sizeof meshed->why] = "the lattice holds the shape";
     if (def->conform)
     {
@@ -153,6 +157,7 @@ static snwResult MakeByEither(
         *meshed = (snwMeshed){0};
     }
 
+    // Else the lattice, and TetGen where the lattice is strained.
     snwResult result = MakeByLattice(context, def, arena, meshed, message);
     bool strained = result >= 0 && !def->conform && !def->coarse && IsStrained(def, meshed, why);
     memcpy(meshed->why, why, sizeof why);

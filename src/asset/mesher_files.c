@@ -1,3 +1,6 @@
+// A meshing as files of TetGen's world: .smesh (what TetGen is given, with a seed point per region), MEDIT's .mesh
+// and our .joint.
+
 #include "asset/export_parts.h"
 #include "asset/mesher_parts.h"
 #include "asset/rig_parts.h"
@@ -49,6 +52,8 @@ static bool FindSeed(const Seeds* seeds, int region, snwVec3* seed)
     const snwMend* mend = MendOf(seeds, region);
     int stride = mend->triangleCount / snw_seedTriangles + 1;
     double best = 0;
+
+    // Some triangles, spread over the surface.
     for (int i = 0; i < mend->triangleCount; i += stride)
     {
         const int* t = mend->triangles[i];
@@ -102,6 +107,7 @@ static void PutPoint(snwWriter* out, snwVec3 point)
 
 static void PutSurfaces(snwWriter* out, const Seeds* seeds)
 {
+    // How many of all surfaces, then points, then triangles with markers.
     int points = 0, triangles = 0, first = 0, number = 0;
     for (int i = 0; i < seeds->count; ++i)
         points += MendOf(seeds, i)->vertexCount, triangles += MendOf(seeds, i)->triangleCount;
@@ -146,6 +152,7 @@ snwResult snwMesher_WriteSmesh(snwContext* context, const snwMesherDef* def, snw
     snwMesherInput input;
     snwResult result = snwMesherInput_Make(def, &arena, &input, message);
 
+    // TetGen crosses no surfaces, so what it cannot take is told before.
     result = result < 0 ? result : snwMesherInput_CheckForTetgen(def, &input, &arena, message);
     Seeds seeds = {.input = &input, .count = 1 + def->innerCount};
     seeds.soups = snwArena_Alloc(&arena, (size_t)seeds.count, sizeof(void*));
@@ -176,6 +183,8 @@ snwResult snwMeshed_WriteMedit(
     snwBoneDef* bones = snwArena_Alloc(&arena, (size_t)boneCount + 1, sizeof *bones);
     bool enough = !arena.failed && snwMesh_FindBoundary(context, (const int(*)[4])meshed->mesh.tets,
                                        meshed->mesh.tetCount, &triangles, &count) >= 0;
+
+    // Regions are bones, 0 is flesh; MEDIT's writer wants a character.
     for (int i = 0; i < meshed->mesh.tetCount && enough; ++i)
         owners[i] = meshed->regions[i] - 1;
     for (int i = 0; i < boneCount && enough; ++i)
@@ -214,6 +223,8 @@ snwResult snwMeshed_WriteJoint(snwContext* context, const snwMesherDef* def, snw
     snwArena arena = {.context = context};
     snwAsset asset = {.context = context, .boneCount = def->innerCount};
     asset.bones = snwArena_Alloc(&arena, (size_t)def->innerCount + 1, sizeof *asset.bones);
+
+    // A bone runs between the two vertices of its surface that are far apart.
     for (int i = 0; i < def->innerCount && asset.bones != NULL; ++i)
     {
         const snwFaces* faces = &def->inner[i];

@@ -71,6 +71,7 @@ static void AddSurface(Complex* complex, const snwMend* mend, int owner, int* nu
 
 static bool MakeComplex(const snwMesherDef* def, const snwMesherInput* input, snwArena* arena, Complex* complex)
 {
+    // All surfaces in one: flesh first, then bone by bone.
     size_t vertices = (size_t)input->flesh.vertexCount, triangles = (size_t)input->flesh.triangleCount, most = vertices;
     for (int i = 0; i < def->innerCount; ++i)
     {
@@ -188,6 +189,8 @@ static bool WriteQuestion(const Run* run, double most, double ratio, snwWriter* 
 {
     const Complex* complex = &run->complex;
     snwWriteInt(out, snw_tetgenAsked);
+
+    // Limits, what is wanted of the mesh, then points and triangles.
     snwWriteInt(out, (int)ceil(run->def->seconds));
     snwWriteInt(out, run->def->megabytes);
     snwWriteReal(out, most);
@@ -333,6 +336,8 @@ static bool ReadTets(snwReader* reader, snwArena* arena, snwTetMesh* mesh)
     mesh->tets = reader->failed ? NULL : snwArena_Alloc(arena, (size_t)mesh->tetCount, sizeof *mesh->tets);
     if (mesh->tets == NULL)
         return false;
+
+    // Corners must exist; tets are turned the right way round.
     for (int i = 0; i < mesh->tetCount; ++i)
     {
         int* t = mesh->tets[i];
@@ -424,6 +429,7 @@ static snwResult LabelTets(Run* run, snwArena* arena, snwMeshed* meshed)
         result = MakeSoup(
             run->context, made == 0 ? &run->input->flesh : &run->input->bones[made - 1], &soups[made], run->message);
 
+    // Each tet to the region that its middle lies in.
     if (result >= 0)
     {
         RegionLoop loop = {&meshed->mesh, soups, count, meshed->regions};
@@ -460,6 +466,7 @@ static double Miss(const snwMesherDef* def, const snwTetMesh* mesh)
 // The surface's own triangles set a least number of tets; more are made by smaller limits.
 static snwResult AskForCount(Run* run, snwArena* arena, snwMeshed* meshed)
 {
+    // The limit on volumes is changed by the miss, until the count is near enough.
     double most = FirstLimit(run->def, &run->input->flesh.after);
     bool counted = run->def->tets > 0 || run->def->vertices > 0;
     snwResult result = Ask(run, most, arena, &meshed->mesh);
@@ -486,6 +493,8 @@ static snwResult CheckMesh(const Run* run, snwMeshed* meshed)
 {
     snwFillReport* report = &meshed->report;
     const snwMend* flesh = &run->input->flesh;
+
+    // The same report as the lattice makes, so both can be compared.
     report->flatTriangles = flesh->flatCount, report->doubleTriangles = flesh->doubleCount;
     report->turnedTriangles = flesh->turnedCount, report->shellCount = flesh->after.shellCount;
     report->closed = true;
@@ -493,6 +502,8 @@ static snwResult CheckMesh(const Run* run, snwMeshed* meshed)
     report->quality = snwTetMesh_Quality(&meshed->mesh);
     report->volume = report->quality.volume;
     report->volumeError = fabs(report->volume / report->surfaceVolume - 1);
+
+    // TetGen promises these; if they do not hold, something is wrong.
     if (!(report->volumeError < 1e-6))
         return snwFail(run->message, snw_errorInput, "use the lattice mesher",
             "TetGen's mesh has %.3f %% of the volume", 100 * report->volume / report->surfaceVolume);

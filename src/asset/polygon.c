@@ -116,6 +116,8 @@ static snwPolygonCut ClipEars(Ring* ring, const int* corners, int count, int64_t
 {
     snwPolygonCut outcome = snw_polygonCut;
     int at = 0, written = 0, misses = 0;
+
+    // Forced: nothing is an ear any more, or the budget is used up; then whatever comes next is cut off.
     for (int left = count; left >= 3;)
     {
         bool forced = left == 3 || misses >= left || *budget < 0;
@@ -126,6 +128,7 @@ static snwPolygonCut ClipEars(Ring* ring, const int* corners, int count, int64_t
             continue;
         }
 
+        // The corner goes, its neighbours meet.
         int a = ring->previous[at], c = ring->next[at];
         if (left > 3 && forced)
             outcome = *budget < 0 ? snw_polygonTooLarge : snw_polygonCrossing;
@@ -149,6 +152,8 @@ static bool MakeRing(snwPolygonCutter* cutter, const int* corners, int count, Ri
     if (count > INT_MAX / 3 || !snwArray_Reserve(cutter->context, &cutter->points, 2 * count) ||
         !snwArray_Reserve(cutter->context, &cutter->ring, 3 * count))
         return false;
+
+    // Seen along the largest axis of its normal, counter-clockwise.
     snwVec3 normal = NewellNormal(cutter->positions, corners, count);
     int axis = LargestAxis(normal);
     bool backwards = (axis == 0 ? normal.x : axis == 1 ? normal.y : normal.z) < 0;
@@ -164,6 +169,7 @@ static bool MakeRing(snwPolygonCutter* cutter, const int* corners, int count, Ri
         ring->previous[i] = (i + count - 1) % count;
     }
 
+    // Only reflex corners can lie in an ear.
     for (int i = 0; i < count; ++i)
         if (!TurnsLeft(ring, i))
             ring->others[ring->otherCount++] = i;

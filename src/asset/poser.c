@@ -1,3 +1,6 @@
+// Animations of an asset at a time: channels sampled as glTF defines it, nodes placed parents first, morph weights.
+// And the times at which sampling loses nothing.
+
 #include "asset/poser.h"
 
 #include "base/result.h"
@@ -45,6 +48,7 @@ void snwAssetChannel_Sample(const snwAssetChannel* channel, double time, double*
     int key = KeyBefore(channel, time), next = key + 1;
     bool inside = key >= 0 && next < channel->keyCount && channel->interpolation != snw_assetStep;
 
+    // Before the first key and behind the last one the value holds.
     key = key < 0 ? 0 : key;
     const double* a = channel->values + (size_t)key * (size_t)stride;
     const double* b = inside ? channel->values + (size_t)next * (size_t)stride : a;
@@ -89,6 +93,8 @@ static int CompareReals(const void* a, const void* b)
 bool snwAssetAnimation_FindTimes(snwContext* context, const snwAssetAnimation* animation, snwTimes* times)
 {
     snwTimes all = {0};
+
+    // All keys of all channels, and both ends.
     bool made = snwArray_Push(context, &all, 0.0) && snwArray_Push(context, &all, animation->end);
     for (int i = 0; i < animation->channelCount && made; ++i)
         for (int k = 0; k < animation->channels[i].keyCount && made; ++k)
@@ -97,6 +103,8 @@ bool snwAssetAnimation_FindTimes(snwContext* context, const snwAssetAnimation* a
         qsort(all.data, (size_t)all.count, sizeof *all.data, CompareReals);
     double last = -1;
 
+    // Keys apart by more than a thirtieth of a second are filled in between; what is nearer than a tenth of a
+    // millisecond is one.
     for (int i = 0; i < all.count && made; ++i)
     {
         double time = all.data[i];
@@ -152,6 +160,7 @@ snwResult snwAssetPoser_Make(const snwAsset* asset, snwArena* arena, snwAssetPos
         return snwFailMemory(message);
     int count = 0;
 
+    // From each node up to one that is listed, then down: parents first.
     for (int i = 0; i < asset->nodeCount; ++i)
     {
         int length = 0;

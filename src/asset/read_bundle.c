@@ -172,6 +172,8 @@ static snwResult ReadPart(
 {
     char* data = NULL;
     size_t size = 0;
+
+    // Which reader, by the name; errors name the part's file, not the bundle's.
     if (reader == NULL)
         return snwFail(message, snw_errorInput, "name a .mesh, .obj, .ply or TetGen file",
             "mesh_file '%.100s' is of no kind that is read here", name);
@@ -237,6 +239,8 @@ static int PutRow(snwAsset* asset, int row, int* bones, double* values)
     const snwAssetMatrix* matrix = &asset->matrix;
     double sum = 0;
     int count = 0;
+
+    // Negative and tiny weights are noise of whoever computed them.
     for (int k = 0; k < matrix->columns; ++k)
     {
         double value = matrix->values[(int64_t)k * matrix->rows + row];
@@ -249,6 +253,7 @@ static int PutRow(snwAsset* asset, int row, int* bones, double* values)
         sum += value;
     }
 
+    // What was not as it should be is noted once, with a count.
     for (int i = 0; i < count; ++i)
         values[i] /= sum;
     if (count == 0)

@@ -55,6 +55,7 @@ static snwResult ReadPoints(const Cache* cache, snwAsset* asset, const char* at,
     float* positions = snwAsset_Alloc(asset, count, sizeof *positions);
     if (positions == NULL)
         return snwFailMemory(message);
+
     for (int64_t i = 0; i < count; ++i)
     {
         positions[i] = TakeFloat(at + 4 * i, cache->big);

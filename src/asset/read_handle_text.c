@@ -84,6 +84,8 @@ static void PoseBones(const HandleText* text, const double* frame, snwTransform*
 {
     snwQuat root = AboutRest(FromAngles(text->numbers + 3), frame);
     snwVec3 shift = snwVec3_Sub(Vec(frame + 3), Vec(text->numbers));
+
+    // Parents first: each bone turns about its tip, relative to its rest.
     for (int k = 0; k < text->handles; ++k)
     {
         int bone = text->order[k], parent = text->parents[bone];

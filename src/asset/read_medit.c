@@ -108,6 +108,7 @@ static void ReadRow(Reader* reader, const snwMeditSection* section, bool labels)
     int corners[10];
     int place = (int)scan->line + 1;
 
+    // A point is numbers, an element corners from 1 on.
     for (int k = 0; section->corners == 0 && k < reader->dimension; ++k)
         row[k] = snwScan_Real(scan, section->corner);
     for (int k = 0; k < section->corners; ++k)
@@ -132,6 +133,8 @@ static void ReadSection(Reader* reader, const snwMeditSection* section)
     int64_t count = snwScan_Int(scan, section->word, 0, snw_maxAssetVertices);
     if (scan->failed)
         return;
+
+    // A count that the file cannot hold is refused before memory is asked for.
     if (count > (snwScan_Left(scan) + 1) / (2 * (int64_t)numbers))
     {
         snwScan_MissEnd(scan, section->word, "the file is too short for so many");
@@ -140,6 +143,7 @@ static void ReadSection(Reader* reader, const snwMeditSection* section)
 
     if (section->corners == 0 && reader->draft.positions.count > 0)
         snwScan_Miss(scan, section->word, (snwWord){section->word, 8}, "comes twice");
+    // Some programs leave labels out; only the first row tells.
     bool labels = count == 0 || HasLabels(*scan, numbers);
     if (!labels)
         snwAsset_Note(reader->asset, snw_noteRepaired, section->word, "a section has no labels; they are 0 now");
@@ -158,6 +162,7 @@ static void SkipSection(Reader* reader, snwWord word)
         snwAsset_Note(reader->asset, snw_noteLeftOut, snwAsset_Text(reader->asset, word.text, word.size),
             "a section of no use here");
 
+    // Texts may contain anything, so they are skipped whole.
     while (!scan->failed && !snwScan_IsAtEnd(scan))
     {
         char c = *scan->next;
@@ -182,6 +187,7 @@ static bool ReadWord(Reader* reader)
     if (word.size == 0 || snwWord_IsNoCase(word, "End"))
         return false;
 
+    // What the words mean; numbers on their own are strays.
     if (snwWord_IsNoCase(word, "MeshVersionFormatted"))
         snwScan_Int(&reader->scan, "the version", 1, 4);
     else if (snwWord_IsNoCase(word, "Dimension"))

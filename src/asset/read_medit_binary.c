@@ -110,6 +110,7 @@ static bool ReadKeyword(Binary* binary, snwDraft* draft)
     const snwMeditSection* section = code > INT_MAX || code < 1 ? NULL
                                                                 : snwMedit_FindSection((snwWord){"", 0}, (int)code);
 
+    // What is known by its code; what is not is skipped by its length.
     if (code == snw_meditDimension)
     {
         binary->dimension = (int)TakeInt(binary, false);

@@ -143,6 +143,8 @@ static bool ParseCorner(snwWord word, int64_t indices[3])
     int slot = 0;
     const char *at = word.text, *end = word.text + word.size;
     indices[0] = indices[1] = indices[2] = 0;
+
+    // Up to three numbers between slashes, the first of which must be there.
     while (slot < 3)
     {
         const char* slash = at;
@@ -443,6 +445,7 @@ static void NoteOddities(Reader* reader)
     };
     char place[48], text[128];
 
+    // What was odd, with the line where it first was.
     for (int i = 0; i < snw_oddCount; ++i)
     {
         snprintf(place, sizeof place, "line %lld", (long long)reader->oddLine[i]);
@@ -496,6 +499,7 @@ static snwResult Finish(Reader* reader, const snwAssetInput* input, snwMessage* 
     snwDraftValues texcoords = {reader->texcoords.data, 2, reader->texcoords.count / 2, NULL, 0, 0, 0};
     snwDraftValues normals = {reader->normals.data, 3, reader->normals.count / 3, NULL, 0, 0, 0};
 
+    // Values per corner become values per vertex: the first one counts.
     draft->failed |= !snwDraftValues_Begin(reader->context, &texcoords, vertexCount);
     draft->failed |= !snwDraftValues_Begin(reader->context, &normals, vertexCount);
     if (!draft->failed)
@@ -504,6 +508,7 @@ static snwResult Finish(Reader* reader, const snwAssetInput* input, snwMessage* 
         ChooseValues(reader, &normals, reader->cornerNormals.data);
     }
 
+    // The mesh, then what belongs to its vertices.
     snwResult result = snwDraft_Finish(draft, &mesh, message);
     float(*meshNormals)[3] = (float(*)[3])snwDraftValues_End(reader->asset, &normals, vertexCount);
     float* meshTexcoords = snwDraftValues_End(reader->asset, &texcoords, vertexCount);
@@ -535,6 +540,7 @@ static snwResult ReadObj(const snwAssetInput* input, snwAsset* asset, snwMessage
         .material = s_nothing};
     reader.scan.joiner = '\\';
     snwResult result;
+
     ReadLines(&reader);
 
     if (reader.draft.failed)

@@ -1,3 +1,6 @@
+// Colours from the material libraries of an OBJ: diffuse colours by name, painted onto the vertices of the parts that
+// use them.
+
 #include "asset/read_obj.h"
 
 #include "base/array.h"
@@ -36,6 +39,8 @@ static void ReadColor(snwScan* scan, Material* material)
 static bool ReadMaterials(snwAsset* asset, const char* data, size_t size, Materials* materials)
 {
     snwScan scan = snwMakeScan(data, size, '#');
+
+    // Only names and diffuse colours are of use here.
     do
     {
         snwWord word = snwScan_WordInLine(&scan);
@@ -58,6 +63,7 @@ static bool ReadMaterials(snwAsset* asset, const char* data, size_t size, Materi
 static snwResult ReadLibraries(const snwAssetInput* input, snwAsset* asset, const snwObjLibrary* library,
     Materials* materials, snwMessage* message)
 {
+    // A library that cannot be read leaves the mesh without colours, which is worth a note.
     for (int i = 0; i < library->count; ++i)
     {
         snwMessage why = {0};
@@ -113,6 +119,8 @@ snwResult snwObj_ColorFromMaterials(
     Materials materials = {0};
     snwResult result = ReadLibraries(input, asset, library, &materials, message);
     bool any = false;
+
+    // White, except for what has a material.
     for (int i = 0; result >= 0 && i < mesh->partCount; ++i)
         any = any || FindMaterial(&materials, mesh->parts[i].material) != NULL;
     float(*colors)[4] = any ? snwAsset_Alloc(asset, mesh->vertexCount, sizeof *colors) : NULL;

@@ -67,6 +67,8 @@ static double FromBytes(const unsigned char* from, snwPlyType type, bool big)
         float f32;
         double f64;
     } value = {{0}};
+
+    // Byte by byte into whichever number it is.
     int size = snwPlyType_Size(type);
     for (int i = 0; i < size; ++i)
         value.bytes[i] = from[big ? size - 1 - i : i]; // this machine is little-endian: base/bytes.c asserts it
@@ -274,6 +276,7 @@ static void ReadVertices(Reader* reader)
         return;
     }
 
+    // Whatever is there whole is taken: normals of three, colours of three or four.
     if (!layout.has[snw_slotZ])
         snwAsset_Note(reader->asset, snw_noteRepaired, "", "vertices have no height (z); it is 0 now");
     reader->hasVertices = true;
@@ -388,6 +391,8 @@ static void ReadFaces(Reader* reader, bool strips)
 
     if (layout.colored)
         snwAsset_Note(reader->asset, snw_noteLeftOut, "", "colours of faces; colours of vertices are read");
+
+    // Row by row; strips are cut into triangles, corners may have texture coordinates of their own.
     for (; reader->row < reader->element->count && reader->problem == NULL && !reader->draft.failed;
          reader->row += reader->problem == NULL)
     {
@@ -420,6 +425,7 @@ static void ReadEdges(Reader* reader)
     for (; reader->row < element->count && reader->problem == NULL && !reader->draft.failed;
          reader->row += reader->problem == NULL)
     {
+        // Two ends, wherever they stand among the properties.
         int ends[2] = {0};
         for (int i = 0; i < element->propertyCount; ++i)
             if (i == first || i == second)
@@ -465,6 +471,8 @@ static void ReadElement(Reader* reader, const snwPlyElement* element)
     int64_t least = LeastRow(reader, element);
     reader->element = element;
     reader->row = 0;
+
+    // A count that the file cannot hold is refused at once; elements of unknown names are skipped.
     if (least > 0 && element->count > (snwScan_Left(&reader->scan) + 1) / least)
         reader->problem = "the file is too short for it";
     else if (least > 0 && element->count > snw_maxAssetVertices)
@@ -536,6 +544,7 @@ static snwResult Finish(Reader* reader, snwMessage* message)
     char place[48];
     int count = reader->draft.positions.count;
 
+    // Values of corners become values of vertices before the draft is turned into a mesh.
     if (!ChooseTexcoords(reader, &values))
         return snwFailMemory(message);
     snwResult result = snwDraft_Finish(&reader->draft, &mesh, message);

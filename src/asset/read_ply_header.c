@@ -1,3 +1,5 @@
+// The header of a PLY: format, elements and their properties, each with its type; names may not come twice.
+
 #include "asset/read_ply.h"
 
 #include <string.h>
@@ -75,6 +77,7 @@ static void ReadProperty(snwScan* scan, snwPlyHeader* header)
         property.countType = TakeType(scan);
     }
 
+    // A property belongs to the element before it.
     property.type = TakeType(scan);
     property.name = TakeName(scan, "the name of a property");
     if (header->elementCount == 0)
@@ -84,6 +87,8 @@ static void ReadProperty(snwScan* scan, snwPlyHeader* header)
 
     if (scan->failed)
         return;
+
+    // The same name twice would leave it open which one counts.
     for (int i = header->elements[header->elementCount - 1].propertyCount; i > 0; --i)
     {
         snwWord other = header->properties[header->propertyCount - i].name;

@@ -185,6 +185,8 @@ static void ReadFace(Reader* reader, bool markers, int place)
     int corners[3];
     if (!BeginRecord(reader, "a face"))
         return;
+
+    // Looked at in a copy: the length of the line decides what the numbers are.
     snwScan copy = reader->scan;
     int words = 0;
     while (words < 12 && snwScan_WordInLine(&copy).size > 0)
@@ -227,6 +229,7 @@ static void ReadPolygon(Reader* reader, int facet, int label)
     if (count > 2)
         snwDraft_BeginFace(&reader->draft, facet, label);
 
+    // Two corners are an edge, one is a point, three and more a face.
     for (int64_t i = 0; i < count && !reader->scan.failed && !reader->draft.failed; ++i)
     {
         int base = reader->draft.base;
@@ -378,6 +381,8 @@ static snwResult ReadBeside(Reader* reader, const char* ending, void (*read)(Rea
     const snwAssetFolder* folder = reader->input->folder;
     if (folder == NULL)
         return snwFail(message, snw_errorInput, "put it into the same folder", "its points are in '%.100s'", beside);
+
+    // Its points are in a file of the same name.
     snwResult result = folder->read(folder->user, reader->context, beside, &data, &size, message);
     if (result < 0)
         return result;
@@ -424,6 +429,8 @@ static snwResult ReadMesh(Reader* reader, bool elements, snwMessage* message)
     result = Check(reader, message);
     if (result < 0 || !elements || reader->draft.tets.count == 0)
         return result;
+
+    // No boundary beside it is no mistake; a broken one is.
     snwMessage ignored = {0};
     result = ReadBeside(reader, ".face", ReadFaces, &ignored);
 

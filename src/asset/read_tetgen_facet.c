@@ -93,6 +93,7 @@ static bool Collect(Work* work)
             return false;
     int largest = 0;
 
+    // Rings by their corners; the largest one decides along which axis they are seen.
     for (int i = 0; i < work->ringCount; ++i)
     {
         const snwDraftFace* face = &draft->faces.data[work->facet->firstFace + i];
@@ -152,6 +153,7 @@ static snwFacetCut FillCell(Work* work, int outer, int inner, Cell* cell)
         return snw_facetNoMemory;
     total = 0;
 
+    // The outer ring, then those directly inside of it as holes.
     for (int pass = 0; pass < 2; ++pass)
         for (int i = 0; i < work->ringCount; ++i)
         {

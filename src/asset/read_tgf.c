@@ -62,6 +62,7 @@ static snwResult ReadPoint(Tgf* tgf, int index, snwMessage* message)
         return snwScan_FailWith(
             scan, message, "points are lines of a number and x y z", "the number of point %d is missing", index + 1);
 
+    // Flat points leave z out.
     for (int i = 0; i < 3; ++i)
     {
         snwWord word = snwScan_WordInLine(scan);
@@ -110,6 +111,7 @@ static snwResult ReadEdge(Tgf* tgf, Edge* edge, snwMessage* message)
         return snwScan_FailWith(
             &tgf->scan, message, "take the line out", "an edge goes from point %d to itself", edge->a + 1);
 
+    // Flags that are not there are 0; an edge without any is a bone.
     for (int i = 0; i < 3; ++i)
     {
         snwWord word = snwScan_WordInLine(&tgf->scan);

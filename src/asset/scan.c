@@ -1,3 +1,6 @@
+// Words and numbers out of text files: lines with comments and joined ends, numbers read exactly whatever the host's
+// locale, and messages with line and word.
+
 #include "asset/scan.h"
 
 #include <math.h>
@@ -41,6 +44,7 @@ static const char* PassJoin(const snwScan* scan, const char* at)
 
 static void SkipBlanks(snwScan* scan)
 {
+    // Blanks, and ends of lines that a file joins with the next.
     for (;;)
     {
         const char* joined = PassJoin(scan, scan->next);
@@ -55,6 +59,7 @@ static void SkipBlanks(snwScan* scan)
             break;
     }
 
+    // A comment goes to the end of its line.
     if (scan->comment != 0 && scan->next < scan->end && *scan->next == scan->comment)
     {
         const char* feed = memchr(scan->next, scan->feed, (size_t)(scan->end - scan->next));

@@ -1,3 +1,6 @@
+// The surfaces of an asset as they are shown: nodes placed, skins bent, vertices welded, boundaries of elements
+// found, each surveyed for holes and defects.
+
 #include "asset/surfaces.h"
 
 #include "base/hash.h"
@@ -18,6 +21,8 @@ snwAffine* snwAsset_PlaceNodes(const snwAsset* asset, snwArena* arena)
 
     if (places == NULL || placed == NULL || chain == NULL)
         return NULL;
+
+    // From each node up to one that is placed, then down.
     for (int i = 0; i < asset->nodeCount; ++i)
     {
         int length = 0;
@@ -76,6 +81,8 @@ static snwVec3* PlaceVertices(Gather* gather, int node, const snwAssetMesh* mesh
 
     if (gather->work.failed)
         return NULL;
+
+    // Each joint's map from the bind pose to where it stands.
     for (int i = 0; bent && i < skin->jointCount; ++i)
         bends[i] = snwAffine_Compose(gather->places[skin->joints[i]], skin->inverseBinds[i]);
     for (int i = 0; i < mesh->vertexCount; ++i)
@@ -83,6 +90,7 @@ static snwVec3* PlaceVertices(Gather* gather, int node, const snwAssetMesh* mesh
         positions[i] = node < 0 ? mesh->positions[i] : snwAffine_Apply(gather->places[node], mesh->positions[i]);
         if (bent)
             positions[i] = ApplyWeights(mesh, skin, bends, i, positions[i]);
+        // Something exploded: better the file's own place.
         if (!snwVec3_IsWithin(positions[i], 1e30))
             positions[i] = mesh->positions[i];
     }
@@ -204,6 +212,8 @@ static snwResult MakeSurface(Gather* gather, int node, int meshIndex, snwAssetSu
     if (result >= 0)
         result = TakeTriangles(gather, mesh, surface);
     AddInverted(mesh, surface);
+
+    // Holes, shells, crossings: the survey tells what is wrong with it.
     snwSurveyDef def = {surface->vertices, surface->weld.count, (const int(*)[3])surface->triangles,
         surface->triangleCount, gather->crossings};
     if (result >= 0)
@@ -248,6 +258,7 @@ snwResult snwAsset_FindSurfaces(
         return snwFailMemory(message);
     snwResult result = snw_ok;
 
+    // Every node that shows a mesh, then meshes that nobody shows.
     for (int i = 0; i < asset->nodeCount + asset->meshCount && result >= 0; ++i)
     {
         int node = i < asset->nodeCount ? i : -1;

@@ -1,3 +1,5 @@
+// Pictures as textures: sampled between four texels, in light or as they are stored, and encoded as PNG.
+
 #include "asset/texture.h"
 #include "base/context.h"
 #include "math/display.h"

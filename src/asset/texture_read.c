@@ -112,6 +112,8 @@ static snwResult ReadJpeg(snwArena* arena, const void* data, size_t size, snwTex
 {
     Jpeg jpeg = {.result = snw_ok};
     struct jpeg_decompress_struct* info = &jpeg.info;
+
+    // Errors come back here, from however deep.
     info->err = jpeg_std_error(&jpeg.errors);
     info->client_data = &jpeg;
     jpeg.errors.error_exit = LeaveJpeg;
@@ -128,6 +130,7 @@ static snwResult ReadJpeg(snwArena* arena, const void* data, size_t size, snwTex
     jpeg_mem_src(info, data, (unsigned long)size);
     jpeg_read_header(info, TRUE);
 
+    // Printers' inks are mixed to light afterwards.
     bool inks = info->jpeg_color_space == JCS_CMYK || info->jpeg_color_space == JCS_YCCK;
     info->out_color_space = inks ? JCS_CMYK : JCS_EXT_RGBA;
     jpeg.result = MakeRoom(arena, info->image_width, info->image_height, texture, message);
