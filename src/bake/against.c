@@ -1,3 +1,7 @@
+// A baked file held against its source, frame by frame: how far surfaces are off, whether edges are torn or folded
+// that the source does not tear or fold, and whether without its flesh it is the source still. Poses are computed
+// here as the specification says, not by the code that wrote them.
+
 #include "bake/against.h"
 
 #include "bake/folds.h"

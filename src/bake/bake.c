@@ -1,3 +1,6 @@
+// A bake as an object: what it notes and warns of, where its files are, opening in all of its steps and closing, and
+// the folder of finished frames, which stays until nobody needs it.
+
 #include "bake/parts.h"
 
 #include "base/result.h"
@@ -79,6 +82,8 @@ snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** out
     bake->arena.context = context;
     bake->def = *def;
     bake->addedClip = -1;
+
+    // Until the source is known, messages are not about it.
     snwResult result = Open(bake, message);
     if (result >= 0)
         snprintf(bake->report.clip, sizeof bake->report.clip, "%s",

@@ -100,6 +100,8 @@ static snwResult BakeWith(
     char folder[snw_bakePathSize];
     if (!snwBake_NameFolder(def->output, folder, sizeof folder))
         return snwFail(message, snw_errorArgument, "a shorter one", "the path of the output is too long");
+
+    // The steps of the command line, with its defaults.
     snwBakeDef inner = snwDefaultBakeDef();
     inner.source = def->source;
     inner.folder = def->folder != NULL ? def->folder : folder;
@@ -110,6 +112,7 @@ static snwResult BakeWith(
     inner.progress = Progressed;
     inner.user = (void*)def;
 
+    // Finished frames stay in the folder if anything fails.
     snwBake* bake = NULL;
     snwBakeOutputReport* written = snwAlloc(context, sizeof *written);
     snwResult result = written != NULL ? snwBake_Open(context, &inner, &bake, message) : snwFailMemory(message);

@@ -1,3 +1,6 @@
+// Between bind space and where the skin puts a vertex: the blended map of its joints, how much it stretches, and a
+// way back, as far as there is one.
+
 #include "bake/bind.h"
 
 #include "base/result.h"
@@ -51,6 +54,7 @@ snwAffine snwBind_Blend(const snwBind* bind, int vertex)
     snwAffine sum = {0};
     double total = 0;
 
+    // Joints blended by the vertex' weights, as every viewer does.
     for (int k = weights->starts[vertex]; k < weights->starts[vertex + 1]; ++k)
     {
         if (weights->bones[k] >= bind->skin->jointCount)

@@ -120,6 +120,8 @@ static void PutCaches(snwText* out, const snwBlenderCache* caches, int count)
 {
     Put(out, "CACHES = ");
     snwText_Open(out, '[');
+
+    // One line per cache: which object and mesh it is for, and how many points that must have.
     for (int i = 0; i < count; ++i)
     {
         snwText_Open(out, '{');

@@ -34,6 +34,8 @@ static snwResult MeshFlesh(Maker* m, const snwFlesh* flesh)
 {
     snwTriangleMesh mesh = {0};
     snwSolid solid = snwFlesh_Solid(flesh);
+
+    // Finer than the elements, but as even: a share of the body's diagonal.
     double spacing = snwVec3_Distance(flesh->lower, flesh->upper) / SNW_DETAIL;
     snwResult result = snwMeshSurface(m->bake->context, &solid, spacing, &m->arena, &mesh, m->message);
 
@@ -41,6 +43,8 @@ static snwResult MeshFlesh(Maker* m, const snwFlesh* flesh)
     float(*colors)[4] = snwArena_Alloc(&m->arena, (size_t)mesh.vertexCount + 1, sizeof *colors);
     if (result < 0 || normals == NULL || colors == NULL)
         return result < 0 ? result : snwFailMemory(m->message);
+
+    // Smooth normals.
     for (int t = 0; t < mesh.triangleCount; ++t)
     {
         const int* corners = mesh.triangles[t];
@@ -53,6 +57,7 @@ static snwResult MeshFlesh(Maker* m, const snwFlesh* flesh)
         }
     }
 
+    // Colours of the flesh at each vertex.
     for (int i = 0; i < mesh.vertexCount; ++i)
     {
         snwFlesh_Color(flesh, mesh.vertices[i], colors[i]);
@@ -89,6 +94,8 @@ static snwResult WeighSurface(Maker* m)
     if (values == NULL)
         return snwFailMemory(m->message);
     snwResult result = snwEmbedPoints(&m->arena, &places, &embedding, m->message);
+
+    // Each vertex has the weights of the element's corners that it lies between.
     for (size_t i = 0; i < 4 * count && result >= 0; ++i)
     {
         int corner = embedding.vertices[embedding.corners[i / 4][i % 4]];
@@ -97,6 +104,7 @@ static snwResult WeighSurface(Maker* m)
                                                                       m->weights->values[k];
     }
 
+    // By lists, which also drops what is next to nothing.
     snwWeightLists lists = {.vertexCount = m->mesh.vertexCount,
         .handleCount = def->boneCount,
         .perVertex = def->boneCount,
@@ -137,6 +145,8 @@ static snwResult Write(const Maker* m)
         return result;
     snwGltfCharacterDef def = snwDefaultGltfCharacterDef(m->character);
     snwGltfSave save = snwDefaultGltfSave(bake->path);
+
+    // Weights of the body as the writer takes them.
     snwAssetWeights rows = {0};
     if (m->weights != NULL)
         rows = (snwAssetWeights){m->weights->starts, m->weights->handles, m->weights->values, m->weights->handleCount};
@@ -158,6 +168,7 @@ static snwResult WriteBlueprint(snwBake* bake, const snwBlueprint* blueprint, sn
     snwWeightsDef def = snwDefaultWeightsDef();
     snwResult result = snwBlueprint_Create(bake->context, blueprint, NULL, NULL, NULL, &character, message);
     m.character = character;
+    // Elements, weights, and the surface over them.
     if (result >= 0 && blueprint->boneCount > 0)
         result = snwComputeWeights(character, &def, &m.weights, message);
     if (result >= 0)

@@ -1,3 +1,6 @@
+// A glTF document for a body that has none of its own (a prepared file, a built-in character): its surfaces,
+// materials, skeleton and motion, written and read back, so that everything behind it works on a document.
+
 #include "bake/document.h"
 
 #include "asset/gltf_write.h"
@@ -55,6 +58,8 @@ static bool WeighSurface(Maker* m, int index, const int* vertices, snwAssetMesh*
     double* values = numbers != NULL ? snwArena_Alloc(&m->arena, count * bones + 1, sizeof *values) : NULL;
 
     m->arena.failed = m->arena.failed || values == NULL;
+
+    // All bones that the vertex follows at all; the writer keeps the largest.
     for (int i = 0; i < mesh->vertexCount && !m->arena.failed; ++i)
     {
         starts[i + 1] = starts[i];
@@ -96,6 +101,8 @@ static int SplitPart(
     int first = next;
     for (int i = 0; i < from->vertexCount; ++i)
         numbers[i] = -1;
+
+    // Vertices that the part's triangles use are numbered in rising order.
     for (int i = part->firstTriangle; i < part->firstTriangle + part->triangleCount; ++i)
         for (int k = 0; k < 3; ++k)
             numbers[from->triangles[i][k]] = 0;
@@ -122,6 +129,7 @@ static bool MakeParts(Maker* m, const snwSurfaceInfo* from, snwAssetMesh* mesh, 
     *materials = snwArena_Alloc(&m->arena, count, sizeof **materials);
     m->arena.failed = m->arena.failed || *vertices == NULL;
 
+    // Part by part, each with vertices and a material.
     for (int i = 0; i < from->partCount && !m->arena.failed; ++i)
     {
         const snwSurfacePart* part = &from->parts[i];
@@ -146,6 +154,7 @@ static bool CopyVertices(Maker* m, const snwSurfaceInfo* from, const int* vertic
     float(*texcoords)[2] = from->texcoords != NULL ? snwArena_Alloc(&m->arena, count, sizeof *texcoords) : NULL;
     float(*colors)[4] = from->colors != NULL ? snwArena_Alloc(&m->arena, count, sizeof *colors) : NULL;
 
+    // Values of the surface's vertices, copied for each part that uses them.
     for (int i = 0; i < mesh->vertexCount && !m->arena.failed; ++i)
     {
         const float* x = from->positions[vertices[i]];
@@ -175,6 +184,8 @@ static void AddSurface(Maker* m, int index)
     int *materials = NULL, *vertices = NULL;
     if (from->triangleCount == 0)
         return;
+
+    // First the geometry, then weights if there are bones, then the node that shows it.
     bool made = MakeParts(m, from, &mesh, &materials, &vertices);
     snwReelSurface* surface = &m->surfaces[m->surfaceCount++];
     *surface = (snwReelSurface){.name = from->name, .index = index, .vertices = vertices};
@@ -231,6 +242,7 @@ static snwResult AddMotion(Maker* m)
     double** values = snwArena_Alloc(&m->arena, 2 * bones, sizeof *values);
     snwAssetChannel* channels = snwArena_Alloc(&m->arena, 2 * bones, sizeof *channels);
 
+    // A turn and a shift for every bone, keys at every frame.
     for (size_t i = 0; i < 2 * bones && !m->arena.failed; ++i)
     {
         bool turn = i % 2 == 0;
@@ -241,6 +253,8 @@ static snwResult AddMotion(Maker* m)
 
     if (m->arena.failed)
         return snwFailMemory(m->message);
+
+    // Frames as the run has them.
     for (int frame = 0; frame < m->info.frameCount && result >= 0; ++frame)
     {
         snwBakeFrame read;
@@ -250,6 +264,7 @@ static snwResult AddMotion(Maker* m)
             SetKey(m, &skeleton, &read.bones, frame, values);
     }
 
+    // Under the name of the clip.
     snwAssetAnimation animation = {.name = m->info.clip[0] != 0 ? m->info.clip : m->info.name,
         .channels = channels,
         .channelCount = 2 * m->character->boneCount};
@@ -288,6 +303,8 @@ static snwResult ReadBack(Maker* m, snwBakeDocument* document)
 
     if (result >= 0 && text == NULL)
         result = snwFailMemory(m->message);
+
+    // A document like any other from here on.
     if (result >= 0 && text != NULL)
     {
         memcpy(text, data, size);
@@ -326,6 +343,8 @@ snwResult snwMakeBakeDocument(
         .info = snwBakeFrames_GetInfo(frames),
         .arena = {.context = context},
         .message = message};
+
+    // Without bones there are no weights, and so no animation.
     snwCharacter* character = snwPrepared_GetCharacter(m.info.prepared);
     m.character = snwCharacter_GetDef(character);
     snwWeights* computed = NULL;

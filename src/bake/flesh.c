@@ -1,3 +1,7 @@
+// Flesh added to an artist's surface: the difference between the simulated and the skinned body, smoothed, kept from
+// stretching edges too far, limited by how thick flesh is, and drawn back where the surface would double back on
+// itself.
+
 #include "bake/flesh.h"
 
 #include "base/result.h"
@@ -45,6 +49,8 @@ static snwResult FindFolds(
     snwFolds* folds = &flesh->folds;
     int kept = 0;
     snwResult result = snwFolds_Find(arena, flesh->bind.mesh, weld, folds, message);
+
+    // Only where all four corners may move.
     for (int e = 0; e < folds->count; ++e)
     {
         bool soft = true;
@@ -56,6 +62,7 @@ static snwResult FindFolds(
 
     folds->count = kept;
 
+    // Edges shorter than can be seen do not count as folds.
     snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = {-INFINITY, -INFINITY, -INFINITY};
     for (int i = 0; i < surface->vertexCount; ++i)
         lower = snwVec3_Min(lower, RestOf(surface, i)), upper = snwVec3_Max(upper, RestOf(surface, i));
@@ -72,6 +79,8 @@ static snwResult LinkPlaces(
     snwResult result = snwWeldVertices(arena, &def, &weld, message);
     if (result < 0)
         return result;
+
+    // Places are welded vertices; each has its neighbours, how strongly they draw, and how far an edge may stretch.
     size_t links = 6 * (size_t)surface->triangleCount + 1, places = (size_t)weld.count + 2;
     flesh->places = weld.map;
     flesh->placeCount = weld.count;
@@ -85,6 +94,7 @@ static snwResult LinkPlaces(
     if (arena->failed)
         return snwFailMemory(message);
 
+    // Counted two places late, so that filling moves the starts to where they belong.
     for (int i = 0; i < 3 * surface->triangleCount; ++i)
         flesh->starts[weld.map[surface->triangles[i / 3][i % 3]] + 2] += 2;
     for (int i = 2; i <= weld.count + 1; ++i)
@@ -116,6 +126,7 @@ static snwResult FindReach(snwArena* arena, const snwPrepared* prepared, const s
         return snwFailMemory(message);
     float *now = flesh->moves, *next = flesh->next;
 
+    // How thick flesh is at each place, by the body's vertices that carry it.
     for (int p = 0; p < flesh->placeCount; ++p)
     {
         int i = flesh->sources[p], point = flesh->points[i], vertices[4] = {0};
@@ -131,6 +142,7 @@ static snwResult FindReach(snwArena* arena, const snwPrepared* prepared, const s
         now[p] = (float)snwThickness_At(thickness, RestOf(surface, i), vertices, shares, point < 0 ? 1 : 4);
     }
 
+    // Means of neighbours, several times: no jumps.
     for (int round = 0; round < snw_reachRounds; ++round)
     {
         for (int p = 0; p < flesh->placeCount; ++p)
@@ -158,6 +170,7 @@ snwResult snwBakeFlesh_Make(snwArena* arena, const snwPrepared* prepared, const 
     const double* m = surface->place;
     snwAffine place = {{{{m[0], m[1], m[2]}, {m[4], m[5], m[6]}, {m[8], m[9], m[10]}}}, {m[3], m[7], m[11]}};
 
+    // From the surface's place in the file to the rest pose and back.
     *flesh = (snwBakeFlesh){.scale = prepared->info.scale,
         .normals = (const float*)surface->normals,
         .points = prepared->points[index],
@@ -170,6 +183,8 @@ snwResult snwBakeFlesh_Make(snwArena* arena, const snwPrepared* prepared, const 
     if (result >= 0)
         result = FindReach(arena, prepared, surface, thickness, reach, flesh, message);
     size_t floats = 3 * (size_t)surface->vertexCount + 1;
+
+    // Room for one frame of everything.
     flesh->shares = snwArena_Alloc(arena, (size_t)prepared->anchorCount + 1, sizeof(float));
     flesh->artist = snwArena_Alloc(arena, floats, sizeof(float));
     flesh->artistNormals = snwArena_Alloc(arena, floats, sizeof(float));
@@ -219,6 +234,8 @@ static double HoldRange(int begin, int end, void* data)
     {
         const float* own = flesh->moves + 3 * (size_t)p;
         float sum[3] = {0, 0, 0}, count = 0;
+
+        // Squares first; most edges are far from their limit.
         for (int k = flesh->starts[p]; k < flesh->starts[p + 1]; ++k)
         {
             const float* other = flesh->moves + 3 * (size_t)flesh->neighbours[k];
@@ -262,6 +279,7 @@ static void AddRange(int begin, int end, void* data)
     snwBakeFlesh* flesh = work->flesh;
     for (int i = begin; i < end; ++i)
     {
+        // Rigid pieces have a share of their own.
         size_t at = 3 * (size_t)i;
         const float *move = flesh->moves + 3 * (size_t)flesh->places[i], *rest = flesh->normals + at;
         float share = flesh->points[i] < 0 ? flesh->shares[~flesh->points[i]] : ShareOf(flesh, i);
@@ -301,17 +319,22 @@ static snwVec3 Take(const float* x)
 static bool Unfold(snwBakeFlesh* flesh, const int corners[4])
 {
     snwVec3 now[4], artist[4], mean = {0, 0, 0};
+
+    // How far the edge is bent now.
     for (int k = 0; k < 4; ++k)
         now[k] = Take(flesh->positions + 3 * (size_t)corners[k]);
     float bend = snwFold_Bend(now, flesh->least);
     if (!(bend < SNW_DOUBLING))
         return false;
+
+    // What it would be without flesh, and the mean way that flesh takes its corners.
     for (int k = 0; k < 4; ++k)
     {
         artist[k] = Take(flesh->artist + 3 * (size_t)corners[k]);
         mean = snwVec3_MulAdd(mean, 0.25, snwVec3_Sub(now[k], artist[k]));
     }
 
+    // By how much it is bent too far, and less where the artist has a crease.
     float share = fminf((SNW_DOUBLING - bend) / (SNW_DOUBLING - SNW_FOLDED), 1);
     share *= fminf(fmaxf((snwFold_Bend(artist, 0) - SNW_CREASE) / -SNW_CREASE, 0), 1);
     for (int k = 0; k < 4 && share > 0; ++k)
@@ -324,6 +347,8 @@ static bool Unfold(snwBakeFlesh* flesh, const int corners[4])
 static void UnfoldAll(snwBakeFlesh* flesh)
 {
     bool any = false, more = true;
+
+    // A few rounds; each may fold a neighbour, so until nothing is left to do.
     for (int round = 0; round < snw_foldRounds && more; ++round)
     {
         more = false;
@@ -332,6 +357,7 @@ static void UnfoldAll(snwBakeFlesh* flesh)
         any = any || more;
     }
 
+    // Vertices of one place go the same way.
     for (int i = 0; i < flesh->vertexCount && any; ++i)
     {
         size_t at = 3 * (size_t)i, from = 3 * (size_t)flesh->sources[flesh->places[i]];
@@ -362,6 +388,8 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
     const snwSkin* simulated, const snwSkin* skinned)
 {
     snwContext* context = flesh->bind.asset->context;
+
+    // The artist's pose, and the difference of both bodies at every place.
     snwBind_Pose(&flesh->bind, poser, animation, time);
     for (int p = 0; p < flesh->placeCount; ++p)
         for (int c = 0; c < 3; ++c)
@@ -370,6 +398,7 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
             flesh->moves[3 * (size_t)p + (size_t)c] = simulated->positions[from] - skinned->positions[from];
         }
 
+    // Smooth first, then hold.
     for (int round = 0; round < snw_smoothRounds; ++round, SwapMoves(flesh))
         snwParallelFor(context, flesh->placeCount, snw_grain, SmoothRange, flesh);
     bool holds = false;
@@ -388,6 +417,7 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
             flesh->shares[~flesh->points[i]] = fminf(flesh->shares[~flesh->points[i]], share);
     }
 
+    // Flesh on top of the artist's surface, then edges that fold.
     Work work = {flesh, simulated, skinned};
     snwParallelFor(context, flesh->vertexCount, snw_grain, AddRange, &work);
     UnfoldAll(flesh);

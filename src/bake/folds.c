@@ -1,3 +1,6 @@
+// Edges between two triangles, and how sharply each is bent: which of them fold in a motion that do not fold in
+// another. Found over welded vertices, so seams are no borders.
+
 #include "bake/folds.h"
 
 #include "base/result.h"
@@ -26,6 +29,7 @@ snwResult snwFolds_Find(
         return snwFailMemory(message);
     memset(first, -1, (size_t)weld->count * sizeof *first);
 
+    // Sides in lists by their lower end.
     for (int i = 0; i < 3 * mesh->triangleCount; ++i)
     {
         const int* corners = mesh->triangles[i / 3];

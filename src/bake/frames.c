@@ -89,6 +89,8 @@ static snwResult MakeFlesh(snwBakeFrames* f, snwMessage* message)
 
     if (bake->asset == NULL || bake->plan.animation < 0)
         return snw_ok;
+
+    // For each surface that the clip moves; others ride in the body.
     f->flesh = snwArena_Alloc(&f->arena, (size_t)count + 1, sizeof *f->flesh);
     if (f->arena.failed)
         return snwFailMemory(message);
@@ -113,6 +115,8 @@ snwResult snwBakeFrames_Open(snwBake* bake, snwBakeFrames** frames, snwMessage* 
     if (f == NULL)
         return snwFailMemory(message);
     const snwCharacterDef* def = snwCharacter_GetDef(snwPrepared_GetCharacter(bake->prepared));
+
+    // What a frame needs, allocated once.
     *f = (snwBakeFrames){.context = bake->context, .arena = {.context = bake->context}, .bake = bake, .frame = -1};
     f->vertexCount = def->vertexCount;
     f->boneCount = def->boneCount;
@@ -173,6 +177,7 @@ static snwResult AddCached(snwBakeFrames* f, int cached, float share, snwMessage
     if (body->vertices == NULL || body->vertexCount != f->vertexCount)
         return snwFail(message, snw_errorInput, "--force to bake again", "the frames are of another body");
 
+    // A share of one is a copy, so that rounding does not touch it.
     for (int i = 0; i < f->vertexCount; ++i)
     {
         const float* x = (const float*)((const char*)body->vertices + (size_t)i * (size_t)body->stride);

@@ -47,6 +47,8 @@ static snwResult FleshOf(void* user, int frame, int node, snwAgainstFlesh* flesh
     double time;
     if (surface == NULL)
         return snw_ok;
+
+    // What flesh adds in this frame, in the document's units.
     int count = reel->asset->meshes[surface->mesh].vertexCount;
     snwResult result = reel->read(reel->user, frame, &time, message);
     if (result >= 0)
@@ -92,6 +94,7 @@ static snwResult CompareWritten(Gate* gate, snwAgainstDef* def, const snwBakeOut
         .files = files,
         .zUp = zUp};
 
+    // All files that were written, by whichever reader they need.
     for (int i = 0; i < report->fileCount; ++i)
         files[i] = report->files[i];
     if (format == snw_bakeGlb)
@@ -102,6 +105,7 @@ static snwResult CompareWritten(Gate* gate, snwAgainstDef* def, const snwBakeOut
     else
         result = snwWrittenFrames_Open(bake->context, &frames, &gate->written, message);
 
+    // How the comparison asks for what is shown and what flesh added.
     def->written = document;
     def->shown = ShowWritten;
     def->flesh = FleshOf;
@@ -128,6 +132,8 @@ static snwResult MakeHeldSim(Gate* gate, snwMessage* message)
 
     if (settings == NULL)
         return snwFailMemory(message);
+
+    // Settings of the bake, but for those that hold the flesh.
     int count = 0;
     for (int i = 0; i < def.settingCount; ++i)
     {
@@ -138,6 +144,7 @@ static snwResult MakeHeldSim(Gate* gate, snwMessage* message)
             settings[count++] = def.settings[i];
     }
 
+    // One substep, one sweep: flesh that is tied to its skin needs no more.
     for (size_t k = 0; k < own; ++k)
         settings[count++] = (snwSetting){s_own[k], 1};
     body.motionWait = 0;
@@ -163,6 +170,8 @@ static snwResult StepHeld(Gate* gate, int frame, snwMessage* message)
     snwBakeFrames* frames = gate->bake->frames;
     snwVertices body;
     snwResult result = snw_ok;
+
+    // From frame to frame, since each step needs the one before.
     for (; gate->frame < frame && result >= 0; ++gate->frame)
         result = gate->frame < 0 ? snw_ok : snwSim_Step(gate->sim, 1 / gate->bake->plan.rate, message);
     if (result >= 0)
@@ -173,6 +182,7 @@ static snwResult StepHeld(Gate* gate, int frame, snwMessage* message)
         return result;
     const float *held = snwBakeFrames_GetBody(frames), *artist = snwBakeFrames_GetArtistBody(frames);
 
+    // The vertex of the body that is farthest off, in any frame so far.
     for (int i = 0; i < body.count; ++i)
     {
         double square = 0;
@@ -214,6 +224,8 @@ static snwResult CompareHeld(Gate* gate, snwAgainstDef* def, snwMessage* message
     snwAgainst held, *out = &bake->report.against;
     if (strcmp(bake->settings.method, "pbcd") != 0)
         return snw_ok; // no other method has flesh that is tied to its skin
+
+    // No file is read here: what is shown comes from the sim.
     snwResult result = MakeHeldSim(gate, message);
     def->written = NULL;
     def->shown = ShowHeld;
@@ -225,6 +237,8 @@ static snwResult CompareHeld(Gate* gate, snwAgainstDef* def, snwMessage* message
         snwDestroySim(gate->sim);
     if (result < 0)
         return result;
+
+    // The surface may hide what the body does: the larger of both counts.
     out->held = held.most;
     out->heldPlace = held.mostPlace;
     double off = gate->bodyOff / gate->source.reel.scale / out->size;
@@ -274,6 +288,8 @@ snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written
     snwResult result = snwBakeReel_Open(bake->context, bake->frames, &gate.source, message);
     const snwReel* reel = &gate.source.reel;
     bool comparable = result >= 0 && reel->animation >= 0;
+
+    // Room for the largest surface of the document.
     size_t most = 1;
     for (int i = 0; comparable && i < reel->asset->meshCount; ++i)
         most = most > (size_t)reel->asset->meshes[i].vertexCount ? most : (size_t)reel->asset->meshes[i].vertexCount;
@@ -287,10 +303,13 @@ snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written
         .frameCount = reel->frameCount,
         .progress = OnLook,
         .user = &gate};
+    // What was written, and what a held body would show.
     if (result >= 0 && comparable)
         result = CompareWritten(&gate, &def, written, message);
     if (result >= 0 && comparable)
         result = CompareHeld(&gate, &def, message);
+
+    // Names belong to files that are closed below.
     bake->report.unit = reel->scale;
     snwAgainst* against = &bake->report.against;
     KeepNames(&bake->arena, &against->mostPlace);
@@ -302,6 +321,7 @@ snwResult snwBake_CheckWritten(snwBake* bake, const snwBakeOutputReport* written
     KeepNames(&bake->arena, &against->sourceFoldedPlace);
     if (result >= 0 && bake->arena.failed)
         result = snwFailMemory(message);
+    // Only what can be compared can be judged.
     if (result >= 0 && comparable)
         result = snwAgainst_Judge(&bake->report.against, message);
     if (result >= 0 && comparable)

@@ -1,3 +1,6 @@
+// Weights of one vertex over candidate joints: nonnegative least squares that sum to one, by an active set, then
+// thinned to as many joints as a skin may have.
+
 #include "bake/joint_choice.h"
 
 #include <math.h>
@@ -101,6 +104,8 @@ static void Settle(const snwJointChoice* c, Active* a, double* x)
     {
         double step = 1;
         first = -1;
+
+        // The solution of the active ones; the first that would get below zero on the way stops it.
         SolveActive(c, a);
         for (int i = 0; i < a->count; ++i)
         {
@@ -112,6 +117,7 @@ static void Settle(const snwJointChoice* c, Active* a, double* x)
             }
         }
 
+        // As far as that one, which then is zero and leaves.
         for (int i = 0; i < a->count; ++i)
             x[a->rows[i]] += step * (a->values[i] - x[a->rows[i]]);
         if (first >= 0)
@@ -155,6 +161,8 @@ static void Solve(snwJointChoice* c, const bool* barred, Active* a)
     double x[snw_mostCandidates] = {0}, sum = 0;
     a->count = 0;
     a->shift = Shift(c);
+
+    // From the weights so far, scaled to the unnormalised problem.
     for (int k = 0; k < c->count; ++k)
         if (c->weights[k] > 0 && !barred[k])
         {
@@ -172,6 +180,8 @@ static void Solve(snwJointChoice* c, const bool* barred, Active* a)
     }
 
     Settle(c, a, x);
+
+    // Back to a sum of one.
     for (int k = 0; k < c->count; ++k)
         sum += x[k];
     for (int k = 0; k < c->count; ++k)

@@ -1,3 +1,6 @@
+// Helper joints fitted to frames of flesh: they begin where errors are largest, take the best rigid poses by turns
+// with weights (joint_weights.c), join until the tolerance holds, and leave again if nobody follows them.
+
 #include "bake/joint_parts.h"
 
 #include "math/eigen.h"
@@ -91,9 +94,12 @@ static void AddVertex(const Posing* p, int frame, int index, Moments* m)
     snwVec3 base = snwJointFitter_Get(f->def->bases, f, frame, vertex),
             to = snwJointFitter_Get(f->def->targets, f, frame, vertex);
 
+    // With others on the vertex the helper owes only its own share of what is left.
     if (!p->alone)
         to = snwVec3_MulAdd(
             snwJointFitter_Follow(f, frame, bone, base), 1 / weight, snwJointFitter_Get(f->lefts, f, frame, vertex));
+
+    // In the space of the parent, about the helper's centre.
     const snwAffine* inverse = &f->inverses[(size_t)frame * (size_t)f->def->jointCount + (size_t)helper->parent];
     to = snwVec3_Sub(snwAffine_Apply(*inverse, to), helper->centre);
     snwVec3 from = snwVec3_Sub(snwAffine_Apply(f->def->inverseBinds[helper->parent], base), helper->centre);
@@ -118,6 +124,8 @@ static void PoseFrames(int begin, int end, void* data)
     const Posing* p = data;
     const snwJointFitter* f = p->fitter;
     int bone = f->def->jointCount + p->helper;
+
+    // Frame by frame; poses of different frames do not know each other.
     for (int frame = begin; frame < end; ++frame)
     {
         Moments moments = {0};
@@ -129,6 +137,7 @@ static void PoseFrames(int begin, int end, void* data)
         *PoseOf(f, frame, p->helper) = BestPose(&moments, f->fit->helpers[p->helper].centre);
         BendHelper(f, frame, p->helper);
 
+        // What is left of each vertex changes with the helper's pose.
         for (int i = 0; i < p->count && !p->alone; ++i)
         {
             snwVec3 base = snwJointFitter_Get(f->def->bases, f, frame, p->vertices[i]);
@@ -210,6 +219,8 @@ static void FindNearest(snwJointFitter* f, int vertex)
 {
     double squares[snw_nearHelpers];
     int count = 0, *nearest = f->nearest[vertex];
+
+    // Insertion into a short list.
     for (int h = 0; h < f->fit->helperCount; ++h)
     {
         double square = snwVec3_LengthSquared(snwVec3_Sub(f->centres[h], f->rests[vertex]));
@@ -261,6 +272,8 @@ static void MoveHelper(snwJointFitter* f, int from, int to)
 static void DropIdle(snwJointFitter* f)
 {
     int kept = 0, joints = f->def->jointCount;
+
+    // Marked, moved up, then renamed in the weights.
     memset(f->renamed, 0, (size_t)f->fit->helperCount * sizeof *f->renamed);
     for (int i = 0; i < f->def->vertexCount; ++i)
         for (int k = 0; k < snw_mostInfluences; ++k)
@@ -301,6 +314,7 @@ static snwResult Prepare(snwJointFitter* f, snwArena* arena, snwMessage* message
     size_t vertices = (size_t)def->vertexCount, frames = (size_t)def->frameCount, joints = (size_t)def->jointCount;
     snwJointFit* fit = f->fit;
 
+    // What is given back, then what only the fit needs.
     fit->helpers = snwArena_Alloc(arena, (size_t)def->mostHelpers + 1, sizeof *fit->helpers);
     fit->poses = snwArena_Alloc(arena, frames * (size_t)def->mostHelpers + 1, sizeof *fit->poses);
     fit->bones = snwArena_Alloc(arena, vertices, sizeof *fit->bones);
@@ -321,6 +335,8 @@ static snwResult Prepare(snwJointFitter* f, snwArena* arena, snwMessage* message
     f->says = snwArena_Alloc(&f->work, vertices * frames, sizeof *f->says);
     if (arena->failed || f->work.failed)
         return snwFailMemory(message);
+
+    // At first every frame says as much as any other; joints that are flat have no way back.
     for (size_t i = 0; i < frames * vertices; ++i)
         f->says[i] = 1;
     for (size_t i = 0; i < frames * joints; ++i)
@@ -404,6 +420,8 @@ static void AddCarrier(snwJointFitter* f, int vertex)
 static void CarryRest(snwJointFitter* f)
 {
     int first = f->fit->helperCount;
+
+    // Each vertex that is off: by a helper that carries others already, or one of its own.
     for (int worst = 0; worst >= 0;)
     {
         worst = -1;
@@ -437,9 +455,12 @@ static snwResult Run(snwJointFitter* f)
 {
     int most = f->def->mostHelpers - f->def->mostHelpers / 4, many = most - most / 16, count = 0;
     snwResult result = snw_ok;
+
+    // What the source's own joints leave.
     snwJointFitter_UseSource(f);
     snwJointFitter_Measure(f);
 
+    // About half as many again each time; fewer rounds while everything is still far off.
     while (IsOff(f) && count < most && result >= 0)
     {
         bool far = f->fit->maxError > s_far * f->def->tolerance, last = count >= many;
@@ -448,6 +469,7 @@ static snwResult Run(snwJointFitter* f)
         result = Grow(f, count, last ? snw_fewRounds : rounds);
     }
 
+    // A last polish, then exact carriers for what is still off.
     if (result >= 0)
         result = Improve(f, snw_lastRounds);
     snwJointFitter_Lighten(f);

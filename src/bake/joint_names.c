@@ -85,6 +85,8 @@ static void FindMeaning(const char* name, bool numbered, Meaning* meaning)
         {"collar", "shoulder"}, {"collarbone", "shoulder"}, {"abdomen", "spine"}, {"waist", "spine"},
         {"torso", "spine1"}, {"chest", "spine1"}, {"upperchest", "spine2"}, {"spine01", "spine"}, {"spine02", "spine1"},
         {"spine03", "spine2"}};
+
+    // The name without a prefix or a path, and without numbers if all joints have them.
     const char *colon = strrchr(name, ':'), *bar = strrchr(name, '|');
     const char* own = colon != NULL ? colon + 1 : bar != NULL ? bar + 1 : name;
     char words[16][24], side = 0, part[snw_meaningSize] = "";
@@ -93,6 +95,7 @@ static void FindMeaning(const char* name, bool numbered, Meaning* meaning)
     int count = CutWords(bare, words);
     *meaning = (Meaning){0};
 
+    // Sides and words that say nothing are taken out; all words together are the exact name.
     for (int i = 0; i < count; ++i)
     {
         size_t exact = strlen(meaning->exact), used = strlen(part);
@@ -105,6 +108,7 @@ static void FindMeaning(const char* name, bool numbered, Meaning* meaning)
             snprintf(part + used, sizeof part - used, "%s", words[i]);
     }
 
+    // A hip with a side is the leg's joint, without one it is the pelvis.
     const char* found = side != 0 && strcmp(part, "hip") == 0 ? "thigh" : part;
     for (size_t i = 0; i < sizeof s_parts / sizeof *s_parts && found == part; ++i)
         if (strcmp(part, s_parts[i].called) == 0)
@@ -132,6 +136,8 @@ static snwResult UseMap(const snwRetargetDef* def, const bool* targets, const bo
 {
     const char* name;
     const json_t* value;
+
+    // Both names of every pair must exist.
     json_object_foreach((json_t*)def->map, name, value)
     {
         const char* other = json_string_value(value);
@@ -163,6 +169,8 @@ snwResult snwMatchJoints(snwArena* arena, const snwRetargetDef* def, const bool*
     bool* taken = snwArena_Alloc(arena, (size_t)sourceCount + 1, sizeof *taken);
     if (arena->failed)
         return snwFailMemory(message);
+
+    // Numbers behind every name are no part of it.
     bool numbered[2] = {AreNumbered(def->target, targets), AreNumbered(def->source, sources)};
     for (int i = 0; i < targetCount; ++i)
     {

@@ -119,6 +119,8 @@ static void Store(const snwJointFitter* f, int vertex, const snwJointChoice* c)
 static void Begin(const snwJointFitter* f, int vertex, snwJointChoice* c)
 {
     *c = (snwJointChoice){0};
+
+    // Insertion by weight.
     for (int k = f->def->starts[vertex]; k < f->def->starts[vertex + 1]; ++k)
     {
         int at = c->count < snw_mostOwn ? c->count++ : snw_mostOwn;
@@ -136,6 +138,7 @@ static void Begin(const snwJointFitter* f, int vertex, snwJointChoice* c)
         }
     }
 
+    // Nobody holds it: the first joint does.
     if (c->count == 0)
     {
         c->count = 1;

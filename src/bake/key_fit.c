@@ -28,11 +28,13 @@ static void Judge(int begin, int end, void* data)
     const float *first = Row(k, k->begin), *last = Row(k, k->end);
     for (int i = begin; i < end; ++i)
     {
+        // Between its two keys the frame is a mixture of them.
         int frame = k->begin + 1 + i;
         const float* stretch = k->def->stretch + (size_t)frame * (size_t)k->def->vertexCount;
         const float* row = Row(k, frame);
         double t = (double)(frame - k->begin) / (k->end - k->begin), worst = 0;
 
+        // The vertex that is off most, as the skin stretches it.
         for (int v = 0; v < k->def->vertexCount; ++v)
         {
             double square = 0;
@@ -141,9 +143,12 @@ snwResult snwFitKeys(
     *fit = (snwMorphFit){0};
     if (arena->failed)
         return snwFailMemory(message);
+
+    // Both ends are keys.
     k.isKey[0] = k.isKey[last] = true;
     JudgeBetween(&k, 0, last);
 
+    // The worst frame becomes a key; only the two gaps beside it change.
     while (count < def->maxTargets && k.worst[WorstFrame(&k)] > SNW_SLACK * def->tolerance)
     {
         AddKey(&k, WorstFrame(&k));

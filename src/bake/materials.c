@@ -38,6 +38,7 @@ static snwResult AddPreset(const char* name, json_t* into, snwMessage* message)
         return snwFail(message, snw_errorInput, remedy, "there is no preset '%s'", snwQuoteWord(name).text);
     }
 
+    // Every number of the preset, so that nothing of another material is left.
     const snwMaterial* material = &snwPreset_GetInfo(preset)->material;
     for (int i = 0; i < snw_materialTable.count; ++i)
     {
@@ -105,8 +106,11 @@ static snwResult MakeOver(const snwBake* bake, json_t* over, snwMessage* message
     json_t* value;
     snwResult result = settings->preset[0] != 0 ? AddPreset(settings->preset, material, message) : snw_ok;
 
+    // Numbers on top of the preset.
     if (result >= 0 && settings->material != NULL)
         result = AddMaterial(settings->material, material, message);
+
+    // Materials that the file names go to preparation; names of bones are for later.
     json_t* named = json_object();
     json_object_foreach((json_t*)settings->materials, name, value)
     {
@@ -158,6 +162,7 @@ typedef struct Touch
 static snwResult Mix(
     const Touch* touch, const char* place, const json_t* given, snwMaterial* material, snwMessage* message)
 {
+    // Messages point at the sidecar.
     snwJson json = {.context = touch->bake->context, .message = message, .file = touch->bake->sidecarPath};
     json_t* numbers = json_object();
     snwMaterial read;
@@ -169,6 +174,7 @@ static snwResult Mix(
     if (result >= 0)
         result = snwTable_Read(&json, &snw_materialTable, numbers, &read, &seen);
 
+    // Only what was given.
     for (int i = 0; i < snw_materialTable.count && result >= 0; ++i)
         if ((seen >> i & 1) != 0 && snw_materialTable.fields[i].type == snw_fieldReal)
         {
@@ -227,6 +233,8 @@ static snwResult TouchBone(Touch* touch, const char* name, const json_t* given, 
     int bone = snwCharacterDef_FindBone(character, name), before = touch->materialCount;
     if (bone < 0)
         return FailBone(character, name, message);
+
+    // Twice as many materials: each one as it was, and with the difference.
     snwMaterial* all = snwArena_Alloc(&touch->bake->arena, 2 * (size_t)before, sizeof *all);
     if (all == NULL)
         return snwFailMemory(message);
@@ -238,6 +246,7 @@ static snwResult TouchBone(Touch* touch, const char* name, const json_t* given, 
         result = Mix(touch, name, given, &all[before + i], message);
     }
 
+    // Elements that follow the bone most take the second half.
     for (int i = 0; i < character->tetCount; ++i)
         if (touch->regions[i] < before && FollowsMost(character, i, bone))
         {
@@ -278,6 +287,7 @@ static snwResult TouchMaterials(Touch* touch, snwMessage* message)
     json_t* value;
     json_t* whole = json_object();
 
+    // What was prepared before has its materials already: they are changed here.
     if (touch->bake->wasPrepared && settings->preset[0] != 0)
         json_object_set_new(whole, "preset", json_string(settings->preset));
     if (touch->bake->wasPrepared)
@@ -289,11 +299,14 @@ static snwResult TouchMaterials(Touch* touch, snwMessage* message)
     }
 
     json_decref(whole);
+    // Then bones, one after the other.
     json_object_foreach((json_t*)settings->materials, name, value)
     {
         if (result >= 0 && !IsFileMaterial(touch->bake, name))
             result = TouchBone(touch, name, value, message);
     }
+
+    // Softness last, so that it means the same whatever was said before.
     for (int i = 0; i < touch->materialCount && result >= 0 && settings->softness != 1; ++i)
     {
         touch->materials[i] = snwMaterial_Soften(&touch->materials[i], settings->softness);
@@ -315,6 +328,8 @@ static snwResult TouchThickness(Touch* touch, snwMessage* message)
 
     if (result < 0 || thickness.character == NULL || falloff == 0)
         return result;
+
+    // A copy of every material for every step of thinness.
     snwMaterial* all = snwArena_Alloc(arena, (size_t)before * snw_thicknessSteps, sizeof *all);
     if (all == NULL)
         return snwFailMemory(message);
@@ -353,6 +368,7 @@ static snwResult Rebuild(Touch* touch, snwMessage* message)
     snwCharacter* character = NULL;
     bool heavier = false;
 
+    // Masses are kept unless the density changed.
     for (int i = 0; i < def.tetCount && !heavier; ++i)
         heavier = touch->materials[touch->regions[i]].density != def.materials[def.regions[i]].density;
     def.materials = touch->materials;
@@ -363,6 +379,8 @@ static snwResult Rebuild(Touch* touch, snwMessage* message)
     snwResult result = snwCreateCharacter(bake->context, &def, &character, message);
     if (result < 0)
         return result;
+
+    // Everything else of the prepared character stays.
     snwPreparedDef parts = {.character = character,
         .surfaces = old->surfaces,
         .surfaceCount = old->info.surfaceCount,
@@ -390,12 +408,16 @@ snwResult snwBake_Retouch(snwBake* bake, snwMessage* message)
     if (character->tetCount == 0)
         return snwFail(
             message, snw_errorUnsupported, "sinew sim, with a scene", "it is flat: only solid flesh is baked");
+
+    // Copies to work on.
     touch.materials = snwArena_Copy(
         &bake->arena, character->materials, (size_t)character->materialCount, sizeof(snwMaterial));
     touch.regions = snwArena_Copy(&bake->arena, character->regions, (size_t)character->tetCount, sizeof(int));
     touch.asked = snwArena_Alloc(&bake->arena, (size_t)character->tetCount + 1, sizeof *touch.asked);
     if (bake->arena.failed)
         return snwFailMemory(message);
+
+    // What is said, then thickness; without a change the character stays as it is.
     snwResult result = TouchMaterials(&touch, message);
     if (result >= 0)
         result = TouchThickness(&touch, message);

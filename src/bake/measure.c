@@ -125,6 +125,7 @@ static void MeasureLag(Meter* meter, int frame, int index, const snwSkin* flesh,
     snwBakeReport* report = &meter->bake->report;
     for (int v = 0; v < snwPrepared_GetSurface(meter->bake->prepared, index)->vertexCount; ++v)
     {
+        // How far flesh is from where the artist has it, and where it is most.
         const float *x = flesh->positions + 3 * (size_t)v, *normal = flesh->normals + 3 * (size_t)v;
         float d[3];
         for (int k = 0; k < 3; ++k)
@@ -141,6 +142,7 @@ static void MeasureLag(Meter* meter, int frame, int index, const snwSkin* flesh,
             report->lagNormal = (snwVec3){(double)normal[0], (double)normal[1], (double)normal[2]};
         }
 
+        // Summed over the bones that hold the vertex: what stays in the mean is drift, not jiggle.
         for (int i = weights->vertexCount > 0 ? weights->starts[carrier] : 0;
              weights->vertexCount > 0 && i < weights->starts[carrier + 1]; ++i)
         {
@@ -157,6 +159,8 @@ static snwResult MeasureSurfaces(Meter* meter, int frame, snwMessage* message)
     const snwBake* bake = meter->bake;
     snwResult result = snw_ok;
     memset(meter->sums, 0, 4 * (size_t)meter->boneCount * sizeof(double));
+
+    // Each surface that is written.
     for (int i = 0; i < bake->surfaceCount && result >= 0; ++i)
     {
         snwSkin flesh, artist;
@@ -178,6 +182,7 @@ static snwResult MeasureSurfaces(Meter* meter, int frame, snwMessage* message)
         MeasureLag(meter, frame, bake->surfaces[i], &flesh, artist.positions);
     }
 
+    // The mean over all flesh of a bone, in this frame.
     for (int b = 0; b < meter->boneCount; ++b)
     {
         const double* sum = meter->sums + 4 * (size_t)b;
@@ -305,6 +310,8 @@ static snwResult MeasureSeam(Meter* meter, snwMessage* message)
 
     if (meter->bake->plan.cycleFrames == 0 || steps < 3)
         return snw_ok;
+
+    // Frames on both sides of the seam.
     for (int i = 0; i < 2 && result >= 0; ++i)
     {
         result = snwBakeFrames_Read(meter->frames, i == 0 ? steps - 1 : steps, NULL, message);
@@ -312,6 +319,7 @@ static snwResult MeasureSeam(Meter* meter, snwMessage* message)
         memcpy(meter->now[2 * i + 1], snwBakeFrames_GetArtistBody(meter->frames), bytes);
     }
 
+    // Changes across it, against the median of those within: one is a seam that nobody sees.
     if (result >= 0)
         result = snwBakeFrames_Read(meter->frames, 1, NULL, message);
     double across = meter->changes[steps - 1], change = Median(meter->changes, steps);
@@ -333,6 +341,7 @@ static snwResult MeasureStart(Meter* meter, snwMessage* message)
         return snw_ok;
     snwResult result = snwFrames_Open(meter->bake->context, meter->bake->framesPath, &cache, message);
 
+    // The last two frames before the first one that is seen.
     for (int i = 0; i < 2 && result >= 0; ++i)
     {
         result = snwFrames_Read(cache, plan->firstFrame - 1 + i, &frame, message);
@@ -341,6 +350,7 @@ static snwResult MeasureStart(Meter* meter, snwMessage* message)
                 (const char*)frame.bodies[0].vertices + (size_t)v * (size_t)frame.bodies[0].stride, 3 * sizeof(float));
     }
 
+    // Speed: one frame's way times the rate.
     double sum = 0;
     for (int i = 0; i < 3 * meter->vertexCount && result >= 0; ++i)
     {
@@ -365,6 +375,7 @@ static snwResult MeasureBones(Meter* meter, snwMessage* message)
     snwResult result = artist == NULL ? snwFailMemory(message)
                                       : snwFrames_Open(meter->bake->context, meter->bake->framesPath, &cache, message);
 
+    // Both ends of each bone, where the cache has them and where the clip would.
     for (int f = 0; f < frameCount && result >= 0; ++f)
     {
         result = snwFrames_Read(cache, plan->firstFrame + f, &frame, message);
@@ -399,6 +410,7 @@ static void Judge(Meter* meter)
     for (int b = 0; b < meter->boneCount; ++b)
         worst = fmax(worst, meter->drifts[b].skeleton);
 
+    // In the order of what an artist should look at first; each with what would help.
     if (report->inverted > report->artistInverted + 0.002)
         snwBake_Warn(bake,
             "up to %.1f %% of the flesh is turned inside out (by the artist's motion alone: %.1f %%): more --substeps, "
@@ -461,6 +473,8 @@ snwResult snwBake_Measure(snwBake* bake, snwMessage* message)
 {
     const snwCharacter* character = snwPrepared_GetCharacter(bake->prepared);
     snwBakeReport* report = &bake->report;
+
+    // The report's plain figures, then arrays for a frame.
     Meter meter = {.bake = bake,
         .frames = bake->frames,
         .character = character,
@@ -478,6 +492,7 @@ snwResult snwBake_Measure(snwBake* bake, snwMessage* message)
         return snwFailMemory(message);
     report->drifts = meter.drifts;
     report->driftCount = meter.boneCount;
+    // Frames, then what needs several of them.
     snwResult result = snw_ok;
     for (int f = 0; f < meter.frameCount && result >= 0; ++f)
         result = MeasureFrame(&meter, f, message);

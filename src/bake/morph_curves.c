@@ -1,3 +1,7 @@
+// Curves for morph targets: a few tracks over the frames of which every vertex' motion is a mixture, within a
+// tolerance in every frame. Found by least squares in turns over the vertices that are worst, with frames that are
+// off most weighing more, and turned so that targets come out sparse.
+
 #include "bake/morph_curves.h"
 
 #include "linalg/dense.h"
@@ -97,6 +101,7 @@ static void Orthonormalize(Search* s, int first)
     int kept = first;
     for (int k = first; k < c->count; ++k)
     {
+        // Gram and Schmidt, twice: the second pass takes out what rounding left of the first.
         double* column = c->columns + (size_t)kept * frames;
         if (kept != k)
             memcpy(column, c->columns + (size_t)k * frames, frames * sizeof *column);
@@ -113,6 +118,7 @@ static void Orthonormalize(Search* s, int first)
             length = sqrt(snwMorphDot(column, column, frames));
         }
 
+        // Nothing of its own: it goes.
         if (!(length > SNW_SHORTEST * before && length > 1e-150))
             continue;
         for (size_t f = 0; f < frames; ++f)
@@ -134,6 +140,7 @@ static void AddCurves(Search* s, int count)
 
     for (int n = 0; n < count && c->count < c->stride; ++n)
     {
+        // From the vertex that is worst, along the axis on which it is.
         Active* worst = NULL;
         for (int i = 0; i < s->activeCount; ++i)
             if (s->active[i].most > 0 && (worst == NULL || s->active[i].most > worst->most))
@@ -156,6 +163,7 @@ static void AddCurves(Search* s, int count)
 
     Orthonormalize(s, first);
 
+    // The power method on what is left of all active vertices, orthonormalised after each step.
     for (int power = 0; power < snw_powers; ++power)
     {
         for (int k = first; k < c->count; ++k)
@@ -209,6 +217,8 @@ static void FitTarget(Search* s, Active* a, const Room* room)
     size_t frames = Frames(s), n = (size_t)c->count, next = (size_t)(c->stride + 7) / 8 * 8;
     memset(room->gram, 0, n * n * sizeof(double));
     memset(room->right, 0, 3 * next * sizeof(double));
+
+    // Normal equations; with orthonormal curves they are the unit matrix and what the boosted frames add.
     for (size_t i = 0; i < n; ++i)
         room->gram[i * n + i] = 1;
 
@@ -221,6 +231,7 @@ static void FitTarget(Search* s, Active* a, const Room* room)
             AddScaled(room->right + axis * next, (1 + a->boosts[f]) * a->track[axis * frames + f], row, n);
     }
 
+    // Three right sides with one factor; what they leave is kept for the next step.
     snwDense dense = {snwCholesky_Kernels(s->context->simd), (int)n, room->factor};
     snwDense_Factor(&dense, room->gram, (int)n);
     memcpy(a->left, a->track, 3 * frames * sizeof(double));
@@ -232,6 +243,7 @@ static void FitTarget(Search* s, Active* a, const Room* room)
             AddScaled(a->left + axis * frames, -room->right[axis * next + k], c->columns + k * frames, frames);
     }
 
+    // Errors as they are seen, frame by frame.
     a->most = 0;
     for (size_t f = 0; f < frames; ++f)
     {
@@ -256,6 +268,7 @@ static void FitFrame(Search* s, size_t frame, const Room* room)
     memcpy(room->gram, s->common, n * n * sizeof(double));
     memset(room->right, 0, n * sizeof(double));
 
+    // Normal equations of a frame: the common matrix, and what vertices with a boost here add.
     for (int i = 0; i < s->activeCount; ++i)
     {
         const Active* a = &s->active[i];
@@ -269,6 +282,7 @@ static void FitFrame(Search* s, size_t frame, const Room* room)
         }
     }
 
+    // The constant curve keeps its number, so it goes to the right side.
     double* row = c->rows + frame * stride;
     double ridge = 0;
     for (size_t i = 1; i < n; ++i)
@@ -279,6 +293,7 @@ static void FitFrame(Search* s, size_t frame, const Room* room)
         room->gram[i * n + i] += 1e-11 * ridge + 1e-300;
     }
 
+    // A ridge decides between curves that hardly differ.
     double* right = room->right + (size_t)(c->stride + 7) / 8 * 8;
     memcpy(right, room->right + 1, (n - 1) * sizeof(double));
     snwDense dense = {snwCholesky_Kernels(s->context->simd), (int)n - 1, room->factor};
@@ -361,6 +376,7 @@ static snwResult FitActive(Search* s)
         if (result < 0 || most <= s->goal)
             return result;
 
+        // Progress is at least three percent of the error.
         idle = most < SNW_GAIN * mark ? 0 : idle + 1;
         mark = fmin(mark, most);
         bool tired = s->multiplications > SNW_MOST_WORK;
@@ -371,6 +387,7 @@ static snwResult FitActive(Search* s)
             continue;
         }
 
+        // No more curves to be had, or as many more as the error asks for.
         if (c->count == c->stride)
             break;
         double ratio = mark / s->goal;
@@ -380,6 +397,7 @@ static snwResult FitActive(Search* s)
         mark = s->bestError = INFINITY;
     }
 
+    // The best that was seen, not the last.
     memcpy(c->columns, s->best, (size_t)c->count * Frames(s) * sizeof *s->best);
     CopyToRows(s);
     return snw_ok;
@@ -393,6 +411,8 @@ static bool Activate(Search* s, int vertex)
     size_t frames = Frames(s);
     if (s->activeCount == s->activeRoom || s->isActive[vertex])
         return true;
+
+    // One block for all of its numbers.
     double* numbers = snwArena_Alloc(&s->work, 9 * frames + 3 * (size_t)s->curves->stride, sizeof *numbers);
     if (numbers == NULL)
         return false;
@@ -505,6 +525,8 @@ static void TurnPair(Search* s, size_t i, size_t j)
 {
     snwMorphCurves* c = s->curves;
     size_t frames = Frames(s), stride = (size_t)c->stride;
+
+    // Sums over all targets, axis by axis.
     double squares = 0, products = 0;
     for (int a = 0; a < s->activeCount; ++a)
         for (size_t axis = 0; axis < 3; ++axis)
@@ -522,6 +544,7 @@ static void TurnPair(Search* s, size_t i, size_t j)
     double half = sqrt(fmax(0.5 + 0.5 * squares / length, 0)), co = sqrt(0.5 + 0.5 * half);
     double si = copysign(sqrt(fmax(0.5 - 0.5 * squares / length, 0)), products) / (2 * co);
 
+    // Both rows turn together, so that nothing changes but the axes.
     for (int a = 0; a < s->activeCount; ++a)
         for (size_t axis = 0; axis < 3; ++axis)
         {
@@ -564,6 +587,7 @@ static bool Allocate(Search* s, snwArena* arena)
     snwMorphCurves* c = s->curves;
     size_t frames = Frames(s), vertices = (size_t)def->vertexCount;
 
+    // Curves by frames, both ways round, and what a round needs.
     c->frameCount = def->frameCount;
     c->stride = def->frameCount < def->maxTargets ? def->frameCount : def->maxTargets;
     size_t stride = (size_t)c->stride, padded = (stride + 7) / 8 * 8;
@@ -576,6 +600,7 @@ static bool Allocate(Search* s, snwArena* arena)
     s->isActive = snwArena_Alloc(&s->work, vertices + 1, sizeof *s->isActive);
     s->errors = snwArena_Alloc(&s->work, vertices + 1, sizeof *s->errors);
 
+    // Room per chunk of vertices, so that threads do not meet.
     for (int i = 0; i < snw_chunks; ++i)
     {
         s->rooms[i].gram = snwArena_Alloc(&s->work, stride * stride, sizeof(double));
@@ -591,6 +616,8 @@ static snwResult Find(Search* s, snwArena* arena, snwMessage* message)
 {
     if (!Allocate(s, arena))
         return snwFailMemory(message);
+
+    // The first error is that of no curves at all.
     FindMotions(s);
     for (int i = 0; i < s->def->vertexCount; ++i)
         s->firstError = fmax(s->firstError, s->errors[i]);
@@ -599,6 +626,7 @@ static snwResult Find(Search* s, snwArena* arena, snwMessage* message)
     if (!ActivateFirst(s))
         return snwFailMemory(message);
 
+    // The first curve is constant; then rounds, checks of all other vertices, and more vertices in the fit.
     for (size_t f = 0; f < Frames(s); ++f)
         s->curves->columns[f] = 1;
     s->curves->count = 1;

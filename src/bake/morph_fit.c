@@ -1,3 +1,6 @@
+// Morph targets and their weights from curves (morph_curves.h): each vertex takes as few curves as will do, weights
+// become 0 .. 1, normals follow, and all of it is rounded to short numbers without leaving the tolerance.
+
 #include "bake/morph_fit.h"
 
 #include <math.h>
@@ -24,6 +27,8 @@ static void MakeWeights(snwMorphFit* fit)
 {
     snwMorphCurves* c = &fit->curves;
     size_t frames = (size_t)c->frameCount, count = (size_t)c->count;
+
+    // From the lowest to the highest value of the curve, turned to the longer side.
     for (size_t k = 0; k < count; ++k)
     {
         double* column = c->columns + k * frames;
@@ -39,6 +44,7 @@ static void MakeWeights(snwMorphFit* fit)
         fit->lows[k] = whole ? 0 : sign > 0 ? lo : -hi;
         fit->spans[k] = whole ? fmax(hi, -lo) : hi - lo;
 
+        // Scaled to the range; the constant one is always one.
         for (size_t f = 0; f < frames; ++f)
         {
             column[f] *= sign;
@@ -95,6 +101,8 @@ static bool IsTwin(const snwMorphFitDef* def, int vertex)
 static double ErrorAt(const snwMorphFitDef* def, const snwMorphFit* fit, int vertex, double* left)
 {
     size_t frames = (size_t)def->frameCount, vertices = (size_t)def->vertexCount, count = (size_t)fit->targetCount;
+
+    // What the targets, with the weights of each frame, leave of the offsets.
     for (size_t f = 0; f < frames; ++f)
         for (size_t axis = 0; axis < 3; ++axis)
             left[3 * f + axis] = (double)def->offsets[3 * (f * vertices + (size_t)vertex) + axis];
@@ -108,6 +116,7 @@ static double ErrorAt(const snwMorphFitDef* def, const snwMorphFit* fit, int ver
                 left[3 * f + axis] -= (double)fit->weights[f * count + k] * (double)x[axis];
     }
 
+    // As the skin stretches it.
     double most = 0;
     for (size_t f = 0; f < frames; ++f)
     {
@@ -197,6 +206,7 @@ static void DropEmpty(snwMorphFit* fit, int vertexCount)
     int kept = 1;
     for (int k = 1; k < fit->targetCount; ++k)
     {
+        // Is any vertex of it used?
         bool used = false;
         for (size_t i = 0; i < 3 * (size_t)vertexCount && !used; ++i)
             used = fit->targets[k].offsets[i] != 0;
@@ -217,6 +227,8 @@ static snwResult FitTargets(
 {
     size_t width = 3 * (size_t)def->vertexCount, count = (size_t)fit->curves.count;
     fit->targetCount = fit->curves.count;
+
+    // Room for as many targets as there are curves.
     fit->targets = snwArena_Alloc(arena, count, sizeof *fit->targets);
     fit->weights = snwArena_Alloc(arena, count * (size_t)def->frameCount, sizeof *fit->weights);
     fit->lows = snwArena_Alloc(arena, count, sizeof *fit->lows);
@@ -231,6 +243,7 @@ static snwResult FitTargets(
         return snwFailMemory(message);
     }
 
+    // Weights as the file has them, then vertices, each on as few curves as do.
     MakeWeights(fit);
     snwResult result = ForVertices(&t, Thin, 0.6, 0.9, &fit->error);
     CopyTwins(def, fit);
@@ -287,6 +300,8 @@ void snwMorphFit_EndNormals(snwMorphFit* fit, int vertexCount)
         const size_t at = i - i % 3;
         double constant = 0;
         bool moves = false;
+
+        // Shares of the curves become those of the targets, the constant one takes what the ranges shift.
         for (int k = 1; k < fit->targetCount; ++k)
         {
             const float* x = fit->targets[k].offsets + at;
@@ -354,6 +369,7 @@ static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* f
     for (int k = 0; k < fit->targetCount; ++k)
         most = fmax(most, Largest(fit->targets[k].offsets, width));
 
+    // Packed files: all targets in one scale, in numbers that compress well.
     if (def->packed && stretch > 0)
     {
         // One scale for all: targets of small numbers. Normals that turn over are cut off.
@@ -365,6 +381,7 @@ static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* f
         return snw_gltfDense;
     }
 
+    // Shorts if all offsets fit into them, or whole numbers of a scale.
     snwGltfNumbers form = most <= 1 ? snw_gltfShorts : snw_gltfWhole;
     for (int k = 0; k < fit->targetCount; ++k)
     {
@@ -377,9 +394,11 @@ static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* f
         squares += 0.25 * step * step;
     }
 
+    // Rounding is fine enough.
     if (sqrt(squares) * stretch <= SNW_FINE * def->tolerance && !(form == snw_gltfWhole && turned))
         return form;
 
+    // Floats, only for vertices that move.
     for (int k = 0; k < fit->targetCount; ++k)
         scales[k] = turned ? fmax(Largest(fit->targets[k].normals, width), 1e-6) : 1;
     return snw_gltfSparse;
@@ -408,6 +427,8 @@ static double Nudge(const snwMorphFitDef* def, const snwMorphFit* fit, int verte
     const float* stretch = def->stretch + vertex;
 
     ErrorAt(def, fit, vertex, left);
+
+    // One number of one target at a time, up and down.
     for (bool better = true; better && error > def->tolerance;)
     {
         better = false;
@@ -446,9 +467,12 @@ static void FitAgain(int begin, int end, void* data)
 
     for (int i = t->first + begin; i < t->first + end && i < def->vertexCount; ++i)
     {
+        // Vertices that move like another one take its numbers later.
         if (IsTwin(def, i))
             continue;
         double error = ErrorAt(def, t->fit, i, v->left), best = error;
+
+        // Fitted nearer and nearer, until rounding does not lead out of the tolerance.
         for (size_t k = 0; k < sizeof s_nearer / sizeof *s_nearer && best > def->tolerance && t->again; ++k)
         {
             if (k == 0 || error == best)
@@ -461,6 +485,7 @@ static void FitAgain(int begin, int end, void* data)
             best = fmin(best, error);
         }
 
+        // The best that was seen; a last try by single steps.
         if (error > best)
             RestoreVertex(t->fit, i, v->saved);
         if (best > def->tolerance && t->again && t->fit->numbers != snw_gltfSparse)
@@ -486,6 +511,7 @@ snwResult snwRoundMorphs(
         return snwFailMemory(message);
     }
 
+    // Weights take over the scales.
     fit->numbers = ChooseForm(def, fit, scales);
     for (size_t f = 0; f < (size_t)def->frameCount; ++f)
         for (size_t k = 0; k < count; ++k)
@@ -493,6 +519,8 @@ snwResult snwRoundMorphs(
     for (int i = 0; i < def->vertexCount; ++i)
         RoundVertex(fit, scales, i);
     RoundNormals(fit, scales, def->vertexCount);
+
+    // What rounding broke is fitted again.
     snwResult result = ForVertices(&t, FitAgain, 0.9, 1, &fit->error);
     CopyTwins(def, fit);
     snwArena_Free(&work);

@@ -89,6 +89,7 @@ static void Solve(snwMorphVertex* v, const snwContext* context, const snwMorphCu
     memset(v->gram, 0, n * n * sizeof *v->gram);
     memset(v->right, 0, 3 * next * sizeof *v->right);
 
+    // The unit matrix and plain dot products, for frames that weigh one.
     for (size_t i = 0; i < n; ++i)
     {
         v->gram[i * n + i] = 1;
@@ -96,6 +97,7 @@ static void Solve(snwMorphVertex* v, const snwContext* context, const snwMorphCu
             v->right[c * next + i] = v->plain[c * (size_t)curves->stride + (size_t)v->used[i]];
     }
 
+    // What the boosted frames add.
     for (size_t f = 0; f < frames; ++f)
     {
         if (v->boosts[f] == 0)
@@ -113,6 +115,7 @@ static void Solve(snwMorphVertex* v, const snwContext* context, const snwMorphCu
         }
     }
 
+    // Three right sides, and what their solutions leave of the track.
     snwDense dense = {snwCholesky_Kernels(context->simd), (int)n, v->factor};
     snwDense_Factor(&dense, v->gram, (int)n);
     memcpy(v->left, v->track, 3 * frames * sizeof *v->left);
@@ -157,6 +160,8 @@ static int FindNext(const snwMorphVertex* v, const snwMorphCurves* curves)
     size_t frames = (size_t)curves->frameCount;
     int best = -1;
     double bestGain = -1;
+
+    // Curves that are not in use yet.
     for (int k = 0; k < curves->count; ++k)
     {
         bool taken = false;
@@ -164,6 +169,8 @@ static int FindNext(const snwMorphVertex* v, const snwMorphCurves* curves)
             taken = v->used[i] == k;
         if (taken)
             continue;
+
+        // Without boosts the shares of orthonormal curves are their gains.
         if (!v->boosted)
         {
             double square = 0;
@@ -175,6 +182,7 @@ static int FindNext(const snwMorphVertex* v, const snwMorphCurves* curves)
             continue;
         }
 
+        // With boosts: the gain of least squares with this curve alone.
         const double* column = curves->columns + (size_t)k * frames;
         double sums[3] = {0}, norm = 0;
         for (size_t f = 0; f < frames; ++f)
@@ -213,6 +221,8 @@ static double Reach(
     size_t frames = (size_t)curves->frameCount;
     int rounds = patient ? snw_lastReweightings : snw_mostReweightings;
     double near = frames > snw_manyFrames ? SNW_NEARER : SNW_NEAR;
+
+    // Without boosts a new curve only adds its share.
     if (v->boosted)
         Solve(v, context, curves);
     else
@@ -221,6 +231,8 @@ static double Reach(
     double most = Judge(v, frames), best = most;
     if (most <= goal || most <= near * goal || patient)
         Keep(v, (size_t)curves->stride);
+
+    // Frames that are off weigh more; until it fits, or nothing is gained.
     for (int i = 0; i < rounds && most > goal && (patient || most <= near * goal); ++i)
     {
         v->boosted = true;
@@ -257,10 +269,13 @@ double snwMorphVertex_Fit(
     size_t frames = (size_t)curves->frameCount, stride = (size_t)curves->stride;
     memset(v->boosts, 0, frames * sizeof *v->boosts);
     v->boosted = false;
+
+    // Shares of all curves, once.
     for (size_t k = 0; k < (size_t)curves->count; ++k)
         for (size_t c = 0; c < 3; ++c)
             v->plain[c * stride + k] = snwMorphDot(curves->columns + k * frames, v->track + c * frames, frames);
 
+    // The constant curve first, then one after the other.
     v->used[0] = 0;
     v->usedCount = 1;
     double most = all ? INFINITY : Reach(v, context, curves, goal, false);

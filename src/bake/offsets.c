@@ -1,3 +1,6 @@
+// What flesh adds to each vertex in bind space, all frames in memory: offsets that morph targets are fitted to, how
+// much the skin stretches them, vertices that move alike, normals turned along, and errors measured at the end.
+
 #include "bake/offsets.h"
 
 #include "base/context.h"
@@ -35,6 +38,7 @@ static double FindOffsets(int begin, int end, void* data)
 
     for (int i = begin; i < end; ++i)
     {
+        // The way from where the skin puts it to where it is shown, taken back through the skin.
         snwAffine map = snwBind_Blend(&o->bind, i);
         snwVec3 moved = snwVec3_Sub(
             snwReel_Position(w->reel, o->surface, w->skin, i), snwAffine_Apply(map, o->bind.base[i]));
@@ -45,6 +49,7 @@ static double FindOffsets(int begin, int end, void* data)
             flat += 1;
         }
 
+        // An error in bind space is seen as large as the skin stretches it.
         float* out = o->offsets + 3 * (row + (size_t)i);
         out[0] = (float)offset.x, out[1] = (float)offset.y, out[2] = (float)offset.z;
         o->stretch[row + (size_t)i] = (float)(snwBind_Stretch(map.linear) * w->reel->scale);
@@ -99,6 +104,7 @@ static snwResult GatherFrame(const snwBakeWriting* w, snwOffsetsList* list, int 
     PoseFrame(list, frame);
     list->keyTimes[frame] = w->reel->start + frame / w->reel->rate;
 
+    // Every surface of this frame, with the weights that the artist's own morphs have.
     for (int i = 0; i < list->count && result >= 0; ++i)
     {
         snwOffsets* item = &list->items[i];
@@ -121,6 +127,8 @@ snwResult snwGatherOffsets(const snwBakeWriting* w, bool bent, snwArena* arena, 
     const snwReel* reel = w->reel;
     *list = (snwOffsetsList){.count = reel->surfaceCount};
     list->animation = reel->animation >= 0 ? &reel->asset->animations[reel->animation] : NULL;
+
+    // Refused before gigabytes are asked for.
     snwResult result = CheckSize(w);
     if (result >= 0)
         result = snwAssetPoser_Make(reel->asset, arena, &list->poser, w->message);
@@ -131,6 +139,7 @@ snwResult snwGatherOffsets(const snwBakeWriting* w, bool bent, snwArena* arena, 
     list->keyTimes = snwArena_Alloc(arena, (size_t)reel->frameCount, sizeof *list->keyTimes);
     if (arena->failed)
         return snwFailMemory(w->message);
+    // Then frame by frame, since each has to be read once.
     for (int i = 0; i < list->count && result >= 0; ++i)
         result = MakeItem(w, bent, i, arena, &list->items[i]);
     for (int frame = 0; frame < reel->frameCount && result >= 0; ++frame)
@@ -223,12 +232,15 @@ snwNormalTurner* snwMakeNormalTurner(snwArena* arena, const snwAssetMesh* mesh, 
 void snwNormalTurner_Turn(snwNormalTurner* turner, const snwVec3* base, const float* offsets, float* change)
 {
     const snwAssetMesh* mesh = turner->mesh;
+
+    // The surface with its offset.
     for (int i = 0; i < mesh->vertexCount; ++i)
     {
         const float* o = offsets + 3 * (size_t)i;
         turner->corners[i] = snwVec3_Add(base[i], (snwVec3){(double)o[0], (double)o[1], (double)o[2]});
     }
 
+    // Each normal turns as the mean normal of its place does.
     FindMeans(turner, turner->corners, turner->now);
     for (int i = 0; i < mesh->vertexCount; ++i)
     {
@@ -263,6 +275,8 @@ static void MeasureVertices(int begin, int end, void* data)
     size_t count = (size_t)m->fit->targetCount;
     size_t row = (size_t)m->frame * (size_t)item->bind.mesh->vertexCount;
     snwVec3 left[snw_grain];
+
+    // The offset, less what all targets show of it.
     for (int i = begin; i < end; ++i)
     {
         const float* o = item->offsets + 3 * (row + (size_t)i);
@@ -277,6 +291,7 @@ static void MeasureVertices(int begin, int end, void* data)
             left[i] = snwVec3_MulAdd(left[i], -weight, (snwVec3){(double)o[0], (double)o[1], (double)o[2]});
     }
 
+    // Through the skin, in metres.
     for (int i = begin; i < end; ++i)
         m->distances[i] = m->w->reel->scale *
                           snwVec3_Length(snwMat3_MulVec(snwBind_Blend(&item->bind, i).linear, left[i - begin]));
@@ -303,6 +318,7 @@ snwResult snwMeasureMorphs(
     double* distances = snwAllocArray(w->context, (size_t)most + 1, sizeof *distances);
     snwResult result = distances == NULL ? snwFailMemory(w->message) : snw_ok;
 
+    // Frame by frame, all surfaces.
     for (int frame = 0; frame < w->reel->frameCount && result >= 0; ++frame)
     {
         PoseFrame(list, frame);

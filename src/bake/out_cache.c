@@ -116,6 +116,7 @@ static snwResult MakeTracks(Job* job)
     if (result >= 0 && job->arena.failed)
         result = snwFailMemory(job->w->message);
 
+    // A track per surface: which vertices are its points, in which order, in whose space.
     for (int i = 0; i < reel->surfaceCount && result >= 0; ++i)
     {
         Track* track = &job->tracks[i];
@@ -130,6 +131,7 @@ static snwResult MakeTracks(Job* job)
         most = track->count > most ? track->count : most;
     }
 
+    // Room for the largest.
     job->points = snwArena_Alloc(&job->arena, 3 * (size_t)most + 1, sizeof *job->points);
     return result >= 0 && job->arena.failed ? snwFailMemory(job->w->message) : result;
 }
@@ -232,12 +234,15 @@ static snwResult WriteObj(Job* job, const Track* track, int frame, float* normal
 
     if (result < 0)
         return result;
+
+    // Normals by rows of the shown surface.
     for (int i = 0; i < track->count; ++i)
     {
         const float* n = (const float*)((const char*)skin.normals + snwReel_RowOf(track->surface, &skin, i));
         Put(job, (snwVec3){(double)n[0], (double)n[1], (double)n[2]}, normals + 3 * (size_t)i);
     }
 
+    // The exporter wants a character, of which only texture coordinates matter.
     snwCharacterDef look = {.texcoords = track->mesh->texcoords};
     snwExportShape shape = {.name = track->surface->name,
         .character = &look,
@@ -272,6 +277,8 @@ static snwResult RunObj(Job* job)
     const snwReel* reel = job->w->reel;
     size_t most = 1;
     snwResult result = MakeTracks(job);
+
+    // An OBJ has the artist's vertices, as they are numbered in the file.
     for (int i = 0; i < reel->surfaceCount && result >= 0; ++i)
     {
         UseAll(&job->tracks[i]);
@@ -282,6 +289,8 @@ static snwResult RunObj(Job* job)
     float* normals = snwArena_Alloc(&job->arena, 3 * most, sizeof *normals);
     if (result >= 0 && job->arena.failed)
         result = snwFailMemory(job->w->message);
+
+    // A file per surface and frame.
     for (int frame = 0; frame < reel->frameCount && result >= 0; ++frame)
     {
         result = ReadFrame(job, frame);

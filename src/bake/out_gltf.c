@@ -56,10 +56,13 @@ static snwResult FitNormals(Job* job, int index)
     float* change = snwArena_Alloc(&job->arena, width, sizeof *change);
     if (turner == NULL || !snwMorphFit_BeginNormals(fit, &job->arena, mesh->vertexCount))
         return snwFailMemory(job->w->message);
+    // A key frame's target is a pose: its normals can be turned directly.
     for (int k = 0; k < fit->targetCount && job->keys; ++k)
         snwNormalTurner_Turn(turner, mesh->positions, fit->targets[k].offsets, fit->targets[k].normals);
 
     snwResult result = snw_ok;
+
+    // For the others, what changes in every frame is gathered first.
     for (int f = 0; f < job->w->reel->frameCount && !job->keys && result >= 0; ++f)
     {
         snwNormalTurner_Turn(turner, mesh->positions, item->offsets + (size_t)f * width, change);
@@ -88,9 +91,11 @@ static snwResult FitOne(Job* job, int index)
         .user = job};
     if (def.twins == NULL)
         return snwFailMemory(w->message);
+    // The user's limit, but never fewer than two.
     if (w->def->most > 0)
         def.maxTargets = w->def->most < 2 ? 2 : w->def->most;
 
+    // Targets, their normals, then rounding to the numbers of the file.
     snwMorphFit* fit = &job->fits[index];
     snwResult result = job->keys ? snwFitKeys(w->context, &job->arena, &def, fit, w->message)
                                  : snwFitMorphs(w->context, &job->arena, &def, fit, w->message);
@@ -100,6 +105,7 @@ static snwResult FitOne(Job* job, int index)
         result = snwRoundMorphs(w->context, &job->arena, &def, fit, w->message);
     if (result < 0)
         return result;
+    // What did not come out as asked is told with a figure.
     if (fit->error > def.tolerance)
         snwBakeWriting_Note(w, "'%s': %.3g mm would take more than %d morph targets; they reach %.3g mm",
             item->surface->name, 1e3 * def.tolerance, fit->targetCount, 1e3 * fit->error);
@@ -128,6 +134,8 @@ static snwResult AddTargets(Job* job, int index)
         return snwFailMemory(job->w->message);
     if (fit->targetCount == 0)
         return snw_ok;
+
+    // Targets by name, in the artist's parts.
     for (int t = 0; t < fit->targetCount; ++t)
         morphs[t] = (snwAssetMorph){NameTarget(job, &fit->targets[t]), (const float(*)[3])fit->targets[t].offsets,
             (const float(*)[3])fit->targets[t].normals, 0};
@@ -155,6 +163,8 @@ static int FindTimes(Job* job, int node, double** times)
 {
     const snwAssetAnimation* animation = job->list.animation;
     int room = job->w->reel->frameCount, count = 0;
+
+    // Room for all of them.
     for (int i = 0; animation != NULL && i < animation->channelCount; ++i)
         if (animation->channels[i].node == node && animation->channels[i].path == snw_pathMorphs)
             room += animation->channels[i].keyCount;
@@ -171,6 +181,7 @@ static int FindTimes(Job* job, int node, double** times)
             all[count++] = channel->times[k];
     }
 
+    // Sorted; what is nearer than floats can tell is one key.
     qsort(all, (size_t)count, sizeof *all, CompareReals);
     int kept = 0;
     for (int i = 0; i < count; ++i)
@@ -251,6 +262,7 @@ static snwResult Run(Job* job)
     if (result >= 0 && job->arena.failed)
         result = snwFailMemory(w->message);
 
+    // Surface by surface; key frames play without the skin.
     for (int i = 0; i < job->list.count && result >= 0; ++i)
     {
         result = FitOne(job, i);
@@ -260,6 +272,7 @@ static snwResult Run(Job* job)
             result = AddTargets(job, i);
     }
 
+    // Weights of all, then errors as they play.
     if (result >= 0)
         result = AddWeights(job);
     return result < 0 ? result : snwMeasureMorphs(w, &job->list, job->fits, job->errors);
@@ -293,6 +306,7 @@ snwResult snwBakeWriting_Save(const snwBakeWriting* w, snwGltfWriter* writer, co
     snwGltfSave save = snwDefaultGltfSave(w->def->path);
     save.overwrite = w->def->overwrite;
     snwAssetFolder folder = snwAssetFolder_Of(w->reel->path != NULL ? w->reel->path : "");
+    // Pictures go into the file, so that it can be moved.
     if (w->reel->path != NULL && w->reel->path[0] != 0)
         w->report->sourceBytes = (double)(w->reel->asset->gltf->sourceBytes +
                                           snwGltfWriter_EmbedImages(writer, &folder));
@@ -303,6 +317,8 @@ snwResult snwBakeWriting_Save(const snwBakeWriting* w, snwGltfWriter* writer, co
     if (result < 0)
         return result;
     snwBakeWriting_AddFile(w, save.path);
+
+    // How the file compares with its source.
     snwBakeOutputReport* report = w->report;
     double times = report->sourceBytes > 0 ? report->bytes[0] / report->sourceBytes : 0;
     if (report->targets > 0 && times > 0)

@@ -82,6 +82,7 @@ static snwResult Sort(Job* job)
     job->groups = snwArena_Alloc(&job->arena, room, sizeof *job->groups);
     job->loose = snwArena_Alloc(&job->arena, room, sizeof *job->loose);
 
+    // Skinned surfaces by skin, everything else to morph targets.
     for (int i = 0; i < reel->surfaceCount && !job->arena.failed; ++i)
     {
         const snwReelSurface* surface = &reel->surfaces[i];
@@ -108,6 +109,8 @@ static snwResult GatherWeights(Job* job, Group* group)
 {
     const snwAsset* asset = job->w->reel->asset;
     size_t entries = 0, vertices = (size_t)group->def.vertexCount;
+
+    // Weights of all its surfaces in one list.
     for (int i = 0; i < group->surfaceCount; ++i)
     {
         const snwAssetMesh* mesh = &asset->meshes[group->surfaces[i].mesh];
@@ -121,6 +124,7 @@ static snwResult GatherWeights(Job* job, Group* group)
         return snwFailMemory(job->w->message);
     int next = 0, vertex = 0;
 
+    // Vertices of one surface after those of another.
     for (int i = 0; i < group->surfaceCount; ++i)
     {
         const snwAssetMesh* mesh = &asset->meshes[group->surfaces[i].mesh];
@@ -156,6 +160,7 @@ static snwResult PrepareGroup(Job* job, Group* group)
     group->firsts = snwArena_Alloc(&job->arena, (size_t)group->surfaceCount, sizeof *group->firsts);
     snwResult result = job->arena.failed ? snwFailMemory(job->w->message) : snw_ok;
 
+    // Where each surface's vertices begin.
     for (int i = 0; i < group->surfaceCount && result >= 0; ++i)
     {
         const snwReelSurface* surface = &group->surfaces[i];
@@ -164,6 +169,7 @@ static snwResult PrepareGroup(Job* job, Group* group)
         group->def.vertexCount += reel->asset->meshes[surface->mesh].vertexCount;
     }
 
+    // Frames of the bake, and some of the source's other clips, in which helpers keep still.
     group->def.stillCount = StillCount(reel->asset) * reel->asset->animationCount;
     group->def.frameCount = reel->frameCount + group->def.stillCount;
     size_t frames = (size_t)group->def.frameCount, rows = frames * (size_t)group->def.vertexCount;
@@ -191,9 +197,12 @@ static snwResult GatherFrame(Job* job, Group* group, int frame, double time)
     const snwReel* reel = job->w->reel;
     const snwAssetSkin* skin = &reel->asset->skins[group->skin];
     snwResult result = snw_ok;
+
+    // Where the skin's joints are.
     for (int i = 0; i < skin->jointCount; ++i)
         group->places[(size_t)frame * (size_t)skin->jointCount + (size_t)i] = job->poser.places[skin->joints[i]];
 
+    // Where vertices come from, and where they shall go.
     for (int i = 0; i < group->surfaceCount && result >= 0; ++i)
     {
         snwSkin shown;
@@ -218,6 +227,8 @@ static void GatherStill(Job* job, Group* group)
     const snwAsset* asset = job->w->reel->asset;
     const snwAssetSkin* skin = &asset->skins[group->skin];
     int count = StillCount(asset);
+
+    // Helpers rest where the source is itself: its own shape is the target.
     for (int s = 0; s < group->def.stillCount; ++s)
     {
         const snwAssetAnimation* animation = &asset->animations[s / count];
@@ -245,6 +256,8 @@ static snwResult Gather(Job* job)
 {
     const snwReel* reel = job->w->reel;
     snwResult result = snw_ok;
+
+    // Room first, then each frame is read once for all groups.
     for (int i = 0; i < job->groupCount && result >= 0; ++i)
         result = PrepareGroup(job, &job->groups[i]);
     for (int frame = 0; frame < reel->frameCount && result >= 0; ++frame)
@@ -277,6 +290,8 @@ static snwResult Fit(Job* job, Group* group)
 {
     const snwBakeWriting* w = job->w;
     double scale = w->reel->scale;
+
+    // In the file's units.
     group->def.mostHelpers = w->def->most > 0 ? w->def->most : snw_usualHelpers;
     group->def.influences = w->def->influences > 0 ? w->def->influences : snw_mostInfluences;
     group->def.tolerance = w->def->tolerance / scale;
@@ -285,6 +300,8 @@ static snwResult Fit(Job* job, Group* group)
     snwResult result = snwFitJoints(w->context, &job->arena, &group->def, &group->fit, w->message);
     if (result < 0)
         return result;
+
+    // What was reached, in metres.
     const snwJointFit* fit = &group->fit;
     if (scale * fit->maxError > w->def->tolerance)
         snwBakeWriting_Note(w, "%d helper joints come within %.3g mm (%.3g mm in the mean), not %.3g mm",
@@ -310,6 +327,7 @@ static snwResult AddHelpers(Job* job, Group* group)
     if (job->arena.failed)
         return snwFailMemory(job->w->message);
 
+    // A node per helper below its joint, with the inverse bind of that joint, shifted to its centre.
     for (int h = 0; h < fit->helperCount; ++h)
     {
         const snwHelperJoint* helper = &fit->helpers[h];
@@ -341,6 +359,8 @@ static void SetWeights(Job* job, int mesh, int part, int set, const Sets* sets)
     char name[16];
     int count = job->w->reel->asset->meshes[mesh].parts[part].vertexCount, first = -1, second = -1;
     bool used = set == 0;
+
+    // A set of zeros is left out.
     for (int i = 0; i < count; ++i)
         used = used || sets->weights[i][0] > 0;
 
@@ -372,6 +392,7 @@ static void SetPart(Job* job, const Group* group, int surface, int part, const S
     if (range->vertexCount == 0)
         return;
 
+    // Sets of four influences; the third one that a source may have goes.
     for (int set = 0; set < snw_mostInfluences / snw_setSize; ++set)
     {
         for (int i = 0; i < range->vertexCount; ++i)
@@ -436,6 +457,7 @@ static snwResult AddMotion(Job* job, const Group* group)
     double* times = snwArena_Alloc(&job->arena, keys, sizeof *times);
     snwAssetChannel* channels = snwArena_Alloc(&job->arena, count + 1, sizeof *channels);
 
+    // Keys at every frame: a turn and a shift for each helper.
     for (int i = 0; i < reel->frameCount && times != NULL; ++i)
         times[i] = reel->start + i / reel->rate;
     for (int h = 0; h < group->fit.helperCount && channels != NULL; ++h)
@@ -451,6 +473,7 @@ static snwResult AddMotion(Job* job, const Group* group)
             group->nodes[h], snw_pathTranslation, snw_assetLinear, times, reel->frameCount, 3, shifts};
     }
 
+    // Into the clip that is there, or a new one.
     if (job->arena.failed)
         return snwFailMemory(job->w->message);
     snwAssetAnimation animation = {.name = reel->clip, .channels = channels, .channelCount = (int)count};
@@ -486,6 +509,7 @@ static snwResult AddLoose(Job* job)
 static snwResult Run(Job* job)
 {
     const snwReel* reel = job->w->reel;
+
     job->animation = reel->animation >= 0 ? &reel->asset->animations[reel->animation] : NULL;
     snwResult result = snwAssetPoser_Make(reel->asset, &job->arena, &job->poser, job->w->message);
     if (result >= 0)

@@ -162,6 +162,7 @@ static snwResult WriteSmaller(const snwBakeWriting* w)
     snwResult result = snwBakeWriting_Gltf(w);
     double least = result < 0 ? INFINITY : LeastOfJoints(w), bytes = w->report->bytes[0];
 
+    // Joints cannot be smaller, or there is no skin for them.
     if (result < 0)
         return result;
     if (!(least < bytes) || snprintf(path, sizeof path, "%s.joints.glb", w->def->path) >= (int)sizeof path)
@@ -171,6 +172,7 @@ static snwResult WriteSmaller(const snwBakeWriting* w)
         return result;
     }
 
+    // Written beside it, and compared.
     snwBakeOutputReport* other = snwAlloc(w->context, sizeof *other);
     if (other == NULL)
         return snwFailMemory(w->message);
@@ -186,6 +188,7 @@ static snwResult WriteSmaller(const snwBakeWriting* w)
             "auto: %s; morph targets take %.2f MB, helper joints %.2f MB and come within %.2g mm",
             smaller ? "helper joints" : "morph targets", 1e-6 * bytes, 1e-6 * other->bytes[0], 1e3 * other->maxError);
 
+    // The smaller one gets the name.
     if (smaller && rename(path, w->def->path) != 0)
         result = snwFail(w->message, snw_errorIo, NULL, "cannot rename '%s'", path);
     if (smaller && result >= 0)
@@ -206,12 +209,16 @@ snwResult snwBakeWriting_Write(const snwBakeWriting* w)
     snwResult result = ChooseFormat(w->def, &format, w->message);
     if (result < 0)
         return result;
+
+    // A tolerance that suits the size.
     snwBakeOutputDef def = *w->def;
     def.format = format;
     if (!(def.tolerance > 0))
         def.tolerance = w->reel->size > 0 ? SNW_USUAL_TOLERANCE * w->reel->size : 1e-3;
     snwBakeWriting chosen = {w->context, w->reel, &def, w->report, w->message};
     const snwGltf* gltf = w->reel->asset->gltf;
+
+    // What the result is compared with in bytes.
     *w->report = (snwBakeOutputReport){.tolerance = def.tolerance, .sourceBytes = w->reel->madeBytes};
     if (w->reel->path != NULL && w->reel->path[0] != 0)
         w->report->sourceBytes = (double)

@@ -1,3 +1,5 @@
+// A bake's frames as a reel, which is what writers read: of the artist's own document, or of one made for the body.
+
 #include "bake/document.h"
 #include "base/context.h"
 
@@ -42,6 +44,8 @@ snwResult snwBakeReel_Open(snwContext* context, snwBakeFrames* frames, snwBakeRe
     *source = (snwBakeReel){.frames = frames, .info = snwBakeFrames_GetInfo(frames), .arena = {.context = context}};
     const snwBakeInfo* info = &source->info;
     snwCharacterInfo body = snwCharacter_GetInfo(snwPrepared_GetCharacter(info->prepared));
+
+    // Of the artist's document, as far as the bake found one.
     snwVec3 sides = snwVec3_Sub(body.upper, body.lower);
     snwReel* reel = &source->reel;
     *reel = (snwReel){.asset = info->asset,
@@ -58,6 +62,8 @@ snwResult snwBakeReel_Open(snwContext* context, snwBakeFrames* frames, snwBakeRe
         .user = source};
     if (info->asset != NULL && info->asset->gltf != NULL)
         return ListSurfaces(source, message);
+
+    // Otherwise a document is made, which begins at 0 and is in metres.
     snwResult result = snwMakeBakeDocument(context, source->frames, &source->made, message);
     reel->asset = source->made.asset;
     reel->animation = source->made.animation;

@@ -48,6 +48,7 @@ static snwResult FailStill(const snwBake* bake, snwMessage* message)
                        ? asset->meshes[i].weights.starts[asset->meshes[i].vertexCount]
                        : 0;
 
+    // Whatever is most likely wrong, in words that an exporter's user understands.
     if (asset != NULL && asset->skinCount > 0 && asset->animationCount > 0 && weights == 0)
         return snwFail(message, snw_errorInput, "bind the mesh to its bones, then export again",
             "nothing in it moves: no vertex follows a bone, for all weights are zero");
@@ -69,6 +70,7 @@ static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snw
     char* end = NULL;
     long number = strtol(clip, &end, 10);
 
+    // A cache wins, then a motion that was put on, then the clip by name, by number, or the first.
     bake->plan.motion = -1;
     for (int i = 0; i < character->motionCount && clip[0] == 0; ++i)
         if (IsOfCache(bake, character->motions[i].name))
@@ -85,6 +87,7 @@ static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snw
         bake->plan.motion = (int)number - 1;
     if (bake->plan.motion < 0)
         return FailClip(character, clip, message);
+    // Chosen by nobody: worth a note.
     if (clip[0] == 0 && bake->settings.cache[0] == 0 && bake->addedClip < 0 && character->motionCount > 1)
         snwBake_Note(bake, "clip '%s', the first of %d", character->motions[0].name, character->motionCount);
     int animation = clips != NULL ? clips[bake->plan.motion] : -1;
@@ -139,6 +142,8 @@ static double PoseGap(const snwBake* bake, double a, double b, snwVec3* way)
 
     if (poses == NULL)
         return INFINITY;
+
+    // Both poses at both ends of each bone.
     snwCharacter_Pose(character, bake->plan.motion, a, poses, def->boneCount);
     snwCharacter_Pose(character, bake->plan.motion, b, poses + def->boneCount, def->boneCount);
     for (int i = 0; i < 2 * def->boneCount; ++i)
@@ -160,6 +165,8 @@ static snwResult PlanLoop(snwBake* bake, const snwMotionDef* motion, snwMessage*
     snwBakePlan* plan = &bake->plan;
     snwVec3 way = {0, 0, 0};
     double size = bake->report.size, gap = PoseGap(bake, 0, motion->duration * (1 - 1e-9), &way);
+
+    // A loop must close by itself: in place and in pose.
     if (plan->start > 0 || plan->end < motion->duration)
         return snwFail(message, snw_errorInput, "leave --start and --end out", "a loop is the whole of its clip");
     if (snwVec3_Length(way) > SNW_CLOSED * size)
@@ -168,10 +175,14 @@ static snwResult PlanLoop(snwBake* bake, const snwMotionDef* motion, snwMessage*
     if (gap > SNW_CLOSED * size || !motion->loop)
         return snwFail(message, snw_errorInput, "no --loop, or a clip whose last pose is its first",
             "'%s' does not end as it begins: bones are off by up to %.3g m", motion->name, gap);
+
+    // A whole number of frames makes a cycle.
     int frames = (int)fmax(round(motion->duration * plan->rate), 2);
     double rate = frames / motion->duration;
     if (fabs(rate / plan->rate - 1) > 1e-3)
         snwBake_Note(bake, "%d frames of %.4g per second, so that the loop is whole frames", frames, rate);
+
+    // Run until it repeats, faded over a tenth of it.
     plan->rate = rate;
     plan->cycleFrames = frames;
     plan->frameCount = frames + 1;
@@ -195,6 +206,8 @@ static snwResult PlanRange(snwBake* bake, const snwMotionDef* motion, snwMessage
 {
     snwBakePlan* plan = &bake->plan;
     const snwBakeSettings* settings = &bake->settings;
+
+    // The range, cut to the clip.
     plan->rate = FindRate(bake);
     plan->start = settings->start;
     plan->end = settings->end > 0 ? fmin(settings->end, motion->duration) : motion->duration;
@@ -203,6 +216,8 @@ static snwResult PlanRange(snwBake* bake, const snwMotionDef* motion, snwMessage
             motion->duration, plan->start);
     if (settings->end > motion->duration * (1 + 1e-9))
         snwBake_Note(bake, "the clip '%s' ends at %g s already", motion->name, motion->duration);
+
+    // Frames of the range, and of the preroll before it.
     double frames = floor((plan->end - plan->start) * plan->rate + 1e-3) + 1;
     if (frames > 1e6)
         return snwFail(message, snw_errorInput, "lower --fps, or --start and --end", "more than a million frames");
@@ -231,6 +246,7 @@ static snwResult ChooseSurfaces(snwBake* bake, snwMessage* message)
     if (bake->arena.failed)
         return snwFailMemory(message);
 
+    // Names of surfaces that were asked for.
     for (size_t k = 0; k < json_array_size(only); ++k)
     {
         const char* name = json_string_value(json_array_get(only, k));
@@ -246,6 +262,7 @@ static snwResult ChooseSurfaces(snwBake* bake, snwMessage* message)
         return snwFail(message, snw_errorInput, remedy, "there is no mesh '%s'", snwQuoteWord(name).text);
     }
 
+    // All of them, if nobody asked.
     for (int i = 0; i < count; ++i)
         if (chosen[i] || json_array_size(only) == 0)
             bake->surfaces[bake->surfaceCount++] = i;
@@ -268,6 +285,7 @@ static snwResult ChooseBones(snwBake* bake, const snwCharacterDef* character, sn
     if (bake->arena.failed)
         return snwFailMemory(message);
 
+    // Each bone adds its weight; several together never count more than once.
     for (size_t k = 0; k < json_array_size(bones); ++k)
     {
         const char* name = json_string_value(json_array_get(bones, k));

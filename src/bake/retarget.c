@@ -1,3 +1,6 @@
+// A motion of one skeleton put on another: joints matched by name, axes and size found from both rest poses,
+// directions of bones taken over where rests differ, and channels for every joint that moves.
+
 #include "bake/retarget.h"
 
 #include "asset/poser.h"
@@ -80,6 +83,7 @@ static snwAffine PlaceSkin(const Rig* rig, const snwAssetSkin* skin)
     int top = INT_MAX;
     for (int i = 0; i < skin->jointCount; ++i)
     {
+        // How well this joint's map agrees with those of all others, at the distance where they are.
         snwAffine mine = snwAffine_Compose(rig->poser.places[skin->joints[i]], skin->inverseBinds[i]);
         double sum = 0;
         for (int k = 0; k < skin->jointCount; ++k)
@@ -90,6 +94,7 @@ static snwAffine PlaceSkin(const Rig* rig, const snwAssetSkin* skin)
                    snwVec3_Distance(mine.translation, other.translation);
         }
 
+        // How deep the joint is.
         int depth = 0;
         for (int node = skin->joints[i]; node >= 0; node = rig->asset->nodes[node].parent)
             depth++;
@@ -110,6 +115,8 @@ static bool MakeRig(Work* w, const snwAsset* asset, Rig* rig)
     rig->joints = snwArena_Alloc(w->arena, room, sizeof *rig->joints);
     if (w->arena->failed || snwAssetPoser_Make(asset, w->arena, &rig->poser, w->message) < 0)
         return false;
+
+    // Where nodes stand, if nothing binds them; joints as they were bound.
     for (int i = 0; i < asset->nodeCount; ++i)
         rig->rest[i] = RigidPart(rig->poser.places[i]);
 
@@ -145,6 +152,8 @@ static snwQuat FindWorld(const Work* w)
     const snwAsset* asset = w->target.asset;
     snwVec3 mine = {0, 0, 0}, theirs = {0, 0, 0};
     int count = 0;
+
+    // Middles of the joints that have partners.
     for (int i = 0; i < asset->nodeCount; ++i)
         if (w->partners[i] >= 0)
         {
@@ -153,12 +162,14 @@ static snwQuat FindWorld(const Work* w)
             count++;
         }
 
+    // The covariance of both sets.
     snwMat3 fit = {0};
     for (int i = 0; i < asset->nodeCount; ++i)
         if (w->partners[i] >= 0)
             fit = snwMat3_Add(fit, snwMat3_Outer(snwVec3_MulAdd(w->target.rest[i].position, -1.0 / count, mine),
                                        snwVec3_MulAdd(w->source.rest[w->partners[i]].position, -1.0 / count, theirs)));
 
+    // A turn must beat the identity clearly: axes are nearly always the same.
     double best = snwMat3_Trace(fit) + 0.1 * snwMat3_Norm(fit);
     snwQuat found = snwQuat_Identity();
     for (int turn = 0; turn < 48; ++turn)
@@ -181,6 +192,8 @@ static double FindScale(const Work* w)
     const snwAsset* asset = w->target.asset;
     double low[2] = {INFINITY, INFINITY}, top[2] = {0, 0}, spread[2] = {0, 0};
     int root = -1, count = 0;
+
+    // Heights and spreads of both, over joints with partners.
     for (int i = 0; i < asset->nodeCount; ++i)
     {
         int node = w->target.poser.order[i];
@@ -201,6 +214,7 @@ static double FindScale(const Work* w)
         }
     }
 
+    // Heights, unless the body lies.
     double heights[2] = {top[0] - low[0], top[1] - low[1]};
     if (heights[0] * count > SNW_LEAST_HIPS * spread[0] && heights[1] * count > SNW_LEAST_HIPS * spread[1])
         return heights[0] / heights[1];
@@ -223,6 +237,7 @@ static int OnlyBelow(const Work* w, int node)
 
 static void AlignRests(Work* w)
 {
+    // Parents first. A bone that points elsewhere at rest is turned to where the source's points.
     for (int i = 0; i < w->target.asset->nodeCount; ++i)
     {
         int node = w->target.poser.order[i], below = OnlyBelow(w, node);
@@ -257,6 +272,7 @@ static snwTransform Want(const Work* w, int node)
         snwQuat_Mul(w->world, snwQuat_Mul(now->rotation, snwQuat_Conjugate(rest->rotation))), back);
     snwTransform want = {.rotation = snwQuat_Normalize(snwQuat_Mul(turn, snwQuat_Mul(w->pose[node], mine->rotation)))};
 
+    // Without a joint above, it goes the source's way, in our size.
     if (above < 0)
     {
         snwVec3 way = snwQuat_Rotate(w->world, snwVec3_Sub(now->position, rest->position));
@@ -277,6 +293,7 @@ static snwTransform Want(const Work* w, int node)
         bone = snwVec3_MulAdd(bone, w->scale, snwQuat_Rotate(w->world, grown));
     }
 
+    // Carried by the joint above.
     snwQuat carried = snwQuat_Mul(snwQuat_Mul(w->world, aboveTurn), back);
     want.position = snwVec3_Add(w->wanted[above].position, snwQuat_Rotate(carried, bone));
     return want;
@@ -287,9 +304,13 @@ static void PoseAt(Work* w, double time, snwAssetPose* poses)
 {
     const snwAsset* asset = w->target.asset;
     snwAssetPoser_Pose(&w->source.poser, &w->def->source->animations[w->def->animation], time);
+
+    // Where the source's joints are at the time.
     for (int i = 0; i < asset->nodeCount; ++i)
         if (w->partners[i] >= 0)
             w->now[w->partners[i]] = RigidPart(w->source.poser.places[w->partners[i]]);
+
+    // Parents first: each joint to where it is wanted, relative to its parent.
     for (int i = 0; i < asset->nodeCount; ++i)
     {
         int node = w->target.poser.order[i], parent = asset->nodes[node].parent;
@@ -321,6 +342,7 @@ static bool MakeChannels(Work* w, const double* times, int count, snwAssetAnimat
     snwAssetChannel* channels = snwArena_Alloc(w->arena, 2 * nodes + 1, sizeof *channels);
     double** values = snwArena_Alloc(w->arena, 2 * nodes + 1, sizeof *values);
 
+    // Turns and shifts for every joint with a partner.
     for (size_t i = 0; i < nodes && !w->arena->failed; ++i)
         if (w->partners[i] >= 0)
         {
@@ -330,6 +352,8 @@ static bool MakeChannels(Work* w, const double* times, int count, snwAssetAnimat
 
     if (w->arena->failed)
         return false;
+
+    // Frame by frame; turns with the sign that is nearer to the last.
     for (int t = 0; t < count; ++t)
     {
         PoseAt(w, times[t], poses);
@@ -401,6 +425,8 @@ static snwResult Match(Work* w, snwRetargeted* out)
     bool *targets = NULL, *sources = NULL;
     if (!ChooseNodes(w, &w->target, &targets) || !ChooseNodes(w, &w->source, &sources))
         return snwFailMemory(w->message);
+
+    // What the animation moves is a joint, whatever it is called.
     for (int i = 0; i < animation->channelCount; ++i)
         sources[animation->channels[i].node] = true;
     snwResult result = snwMatchJoints(w->arena, w->def, targets, sources, w->partners, w->message);
@@ -410,6 +436,8 @@ static snwResult Match(Work* w, snwRetargeted* out)
     int theirs = 0;
     for (int i = 0; i < source->nodeCount; ++i)
         theirs += sources[i];
+
+    // Who has a partner, who has none, and which joint above has one.
     for (int i = 0; i < target->nodeCount; ++i)
     {
         out->jointCount += targets[i] || w->partners[i] >= 0;
@@ -422,6 +450,7 @@ static snwResult Match(Work* w, snwRetargeted* out)
         w->above[i] = above;
     }
 
+    // Fewer than a quarter of the joints: better to say so than to twitch.
     int fewer = out->jointCount < theirs ? out->jointCount : theirs;
     if (out->matched > 0 && 4 * out->matched >= fewer)
         return snw_ok;
@@ -450,16 +479,20 @@ snwResult snwRetarget(snwArena* arena, const snwRetargetDef* def, snwRetargeted*
         .wanted = snwArena_Alloc(arena, nodes, sizeof(snwTransform)),
         .places = snwArena_Alloc(arena, nodes, sizeof(snwAffine))};
     *out = (snwRetargeted){.animation.name = animation->name};
+    // Both skeletons at rest.
     if (arena->failed || !MakeRig(&w, def->target, &w.target) || !MakeRig(&w, def->source, &w.source))
         return snwFailMemory(message);
     snwResult result = Match(&w, out);
     if (result < 0)
         return result;
+
+    // How they stand to each other.
     w.world = FindWorld(&w);
     out->turned = snwQuat_Angle(w.world, snwQuat_Identity()) > 0.1;
     out->scale = w.scale = FindScale(&w);
     AlignRests(&w);
 
+    // The motion's own keys, and more between them where they are far apart.
     snwTimes times = {0};
     bool made = snwAssetAnimation_FindTimes(arena->context, animation, &times);
     if (made && (times.count < 2 || times.count > snw_mostRetargetKeys))

@@ -75,11 +75,15 @@ static void WatchLoop(Runner* runner, int frame, const float* positions)
     const snwBakePlan* plan = &runner->bake->plan;
     int count = runner->vertexCount, at = frame - plan->prerollFrames;
     size_t bytes = 3 * (size_t)count * sizeof(float);
+
+    // Changes from frame to frame, for the median.
     if (at >= 1)
         runner->changes[(at - 1) % plan->cycleFrames] = Distance(positions, runner->last, count);
     memcpy(runner->last, positions, bytes);
     if (at < 0 || runner->repeatedCycle >= 0)
         return;
+
+    // Starts of this cycle and the one before: two frames each, for places and velocities.
     int cycle = at / plan->cycleFrames;
     Start *now = &runner->starts[cycle % 2], *before = &runner->starts[(cycle + 1) % 2];
     if (at % plan->cycleFrames == 0)
@@ -87,6 +91,8 @@ static void WatchLoop(Runner* runner, int frame, const float* positions)
     if (at % plan->cycleFrames != 1)
         return;
     memcpy(now->second, positions, bytes);
+
+    // It repeats when both agree as well as neighbouring frames do.
     double median = cycle > 0 ? Median(runner, plan->cycleFrames) : 0;
     if (cycle > 1 && Distance(now->first, before->first, count) <= SNW_REPEATS * median &&
         VelocityGap(now, before, count) <= SNW_REPEATS * median)
@@ -194,6 +200,8 @@ static snwResult EndLoop(Runner* runner, snwResult result, snwMessage* message)
 static snwResult RunScene(Runner* runner, snwMessage* message)
 {
     snwBake* bake = runner->bake;
+
+    // As any other run, with a cache that goes on.
     snwRunDef run = snwDefaultRunDef();
     run.file = &bake->scene;
     run.framesPath = bake->framesPath;

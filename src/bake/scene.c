@@ -29,6 +29,8 @@ static snwResult FindLowest(snwBake* bake, double* lowest, snwMessage* message)
     if (pose == NULL)
         return snwFailMemory(message);
     *lowest = INFINITY;
+
+    // Every frame of the range, skinned as far as heights go.
     for (int f = 0; f < bake->plan.frameCount; ++f)
     {
         snwCharacter_Pose(body, bake->plan.motion, bake->plan.start + f / bake->plan.rate, pose, def->boneCount);
@@ -96,6 +98,8 @@ static snwResult WriteFile(snwBake* bake, snwText* text, const char* path, int n
     snwAsset* asset = NULL;
     snwResult result = snwAsset_Open(bake->context, path, &asset, message);
     double scale = snwPrepared_GetInfo(bake->prepared).scale;
+
+    // Every mesh of the file is a collider of its own, in metres.
     for (int m = 0; result >= 0 && m < asset->meshCount; ++m)
     {
         char name[64];
@@ -201,6 +205,7 @@ static void WriteBody(const snwBake* bake, snwText* text, const char* file)
     const snwCharacterDef* character = snwCharacter_GetDef(snwPrepared_GetCharacter(bake->prepared));
     const snwBakePlan* plan = &bake->plan;
     snwText_Key(text, "bodies");
+
     snwText_Open(text, '[');
     snwText_Open(text, '{');
     snwText_Key(text, "name");
@@ -224,6 +229,8 @@ static void WriteBody(const snwBake* bake, snwText* text, const char* file)
 static snwResult WriteScene(snwBake* bake, snwText* text, const char* file, int lastFrame, snwMessage* message)
 {
     const snwBakeSettings* settings = &bake->settings;
+
+    // As a person would write it, so that the scene can be used by itself.
     snwText_Open(text, '{');
     snwText_Key(text, "sinew");
     snwText_Int(text, 1);

@@ -1,3 +1,6 @@
+// Loops that do not quite close: how far the end of a clip is from its beginning, and channels with the difference
+// faded in towards the end, if it is small enough for that.
+
 #include "bake/seam.h"
 
 #include "asset/poser.h"
@@ -40,11 +43,14 @@ static snwResult Measure(
         result = snwAssetPoser_Make(asset, arena, &end, message);
     if (result < 0)
         return result;
+
+    // Both ends of the clip.
     snwAssetPoser_Pose(&begin, animation, 0);
     snwAssetPoser_Pose(&end, animation, animation->end);
     snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = snwVec3_Negate(lower);
     bool first = true;
 
+    // How far joints are apart, how far the uppermost one goes, and how large it all is.
     for (int i = 0; i < asset->nodeCount; ++i)
     {
         int node = begin.order[i];
@@ -87,6 +93,7 @@ static bool CloseChannel(snwArena* arena, const snwAssetChannel* from, double en
     snwTimes keys = {0}, *times = &keys;
     double *values = NULL, *seconds = NULL;
 
+    // Keys of the channel, and more where the fade needs them.
     if (FindTimes(arena->context, from, end, fade, times))
     {
         values = snwArena_Alloc(arena, (size_t)times->count * width, sizeof *values);
@@ -99,12 +106,14 @@ static bool CloseChannel(snwArena* arena, const snwAssetChannel* from, double en
         return false;
     }
 
+    // What is missing at the end.
     snwAssetChannel_Sample(from, 0, first);
     snwAssetChannel_Sample(from, end, last);
     snwQuat a = snwQuat_Normalize((snwQuat){first[0], first[1], first[2], first[3]});
     snwQuat b = snwQuat_Normalize((snwQuat){last[0], last[1], last[2], last[3]});
     snwVec3 missing = snwQuat_ToRotationVector(snwQuat_Mul(snwQuat_Conjugate(b), a));
 
+    // A smooth share of it, from the beginning of the fade on.
     for (int i = 0; i < times->count; ++i)
     {
         double* v = values + (size_t)i * width;
@@ -131,6 +140,7 @@ snwResult snwSeam_Close(
 {
     *seam = (snwSeam){.animation.name = animation->name};
     snwResult result = Measure(arena, asset, animation, seam, message);
+    // Closed already, or too far off to be faded, or walking.
     bool near = seam->gap <= SNW_CLOSED * seam->size, far = seam->gap > SNW_WIDE * seam->size;
     if (result < 0 || near || far || seam->way > SNW_WALKS_OFF * seam->size)
         return result;

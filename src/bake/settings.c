@@ -1,3 +1,6 @@
+// Settings of a bake: the table of the sidecar's "bake" object, the same keys as words of the command line, and
+// checks that they make sense together.
+
 #include "bake/settings.h"
 
 #include "base/result.h"
@@ -204,6 +207,7 @@ static snwResult CheckKind(snwJson* json, const snwBakeSettings* settings)
         {"bones", settings->bones, true}, {"rigid", settings->rigid, true}, {"carried", settings->carried, true},
         {"soft", settings->soft, true}, {"joint_map", settings->jointMap, false}};
 
+    // Keys that the table leaves as they are: lists of names, and objects.
     for (size_t i = 0; i < sizeof raw / sizeof *raw; ++i)
     {
         bool fits = raw[i].value == NULL || (raw[i].list ? json_is_array(raw[i].value) : json_is_object(raw[i].value));
@@ -279,6 +283,8 @@ snwResult snwBakeSettings_Read(snwContext* context, const json_t* sidecar, const
     snwBakeSettings* settings, snwMessage* message)
 {
     snwJson json = {.context = context, .message = message, .file = file};
+
+    // The sidecar first, the command line over it.
     const json_t* own = json_object_get(sidecar, "bake");
     json_t* merged = own != NULL ? json_deep_copy(own) : json_object();
 

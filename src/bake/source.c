@@ -121,6 +121,8 @@ static snwResult WriteMoved(
         result = snwGltfWriter_Open(bake->context, asset->gltf, &writer, message);
     if (result < 0)
         return result;
+
+    // A document like the source, with the motion in it, in the folder of the bake.
     snwAssetFolder folder = snwAssetFolder_Of(bake->path);
     snwGltfSave save = snwDefaultGltfSave(path);
     save.overwrite = true;
@@ -131,6 +133,8 @@ static snwResult WriteMoved(
     snwGltfWriter_EmbedImages(writer, &folder);
     result = snwGltfWriter_Save(writer, &save, message);
     snwGltfWriter_Close(writer);
+
+    // The built-in character's own file has done its work.
     if (result >= 0 && bake->builtIn)
         unlink(bake->path);
     if (result >= 0)
@@ -161,6 +165,8 @@ static snwResult PutOn(snwBake* bake, const snwAsset* asset, const snwAsset* mot
     snwRetargetDef def = {.target = asset, .source = motion, .map = bake->settings.jointMap};
     snwRetargeted put;
     snwArena arena = {.context = bake->context};
+
+    // Which clip of the motion's file.
     snwResult result = ChooseAnimation(motion, bake->settings.clip, &def.animation, message);
     if (result >= 0)
         result = snwRetarget(&arena, &def, &put, message);
@@ -172,6 +178,7 @@ static snwResult PutOn(snwBake* bake, const snwAsset* asset, const snwAsset* mot
         snwBake_Note(bake, "motion '%s'%s: %d of %d joints follow it, ways are %.3g times as long%s",
             put.animation.name, which, put.matched, put.jointCount, put.scale,
             put.turned ? ", its axes are turned" : "");
+        // Not every joint needs a partner.
         if (put.alone[0] != 0)
             snwBake_Note(bake, "joints that stay at rest, for the motion has none of their name: %s", put.alone);
         if (bake->settings.loop)
@@ -210,6 +217,8 @@ static snwResult TakeMotion(snwBake* bake, snwMessage* message)
     snwAsset *asset = NULL, *motion = NULL;
     if (from[0] == 0)
         return bake->settings.loop && !snwHasEnding(bake->path, ".snw") ? CloseOwn(bake, message) : snw_ok;
+
+    // Two files: the character, and the motion.
     snwResult result = snwAsset_Open(bake->context, bake->path, &asset, message);
     if (result >= 0 && (asset->gltf == NULL || snwHasEnding(bake->path, ".snw")))
         result = snwFail(
@@ -229,6 +238,7 @@ static snwResult TakeMotion(snwBake* bake, snwMessage* message)
 
 snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
 {
+    // The folder, the file, what is said about it, then its motion.
     snwResult result = snwMakeFolder(bake->def.folder, message);
     if (result >= 0)
         result = FindFile(bake, message);
@@ -265,6 +275,8 @@ static snwResult PrepareFile(snwBake* bake, snwMessage* message)
     snwPrepareDef def = bake->def.prepare;
     if (report == NULL)
         return snwFailMemory(message);
+
+    // Numbers of the sidecar and of the command line, for preparation.
     snwResult result = snwBake_FindMaterials(bake, &under, &over, message);
     def.sidecar = bake->sidecarPath;
     def.cache = bake->settings.cache[0] != 0 ? bake->settings.cache : NULL;
@@ -274,6 +286,7 @@ static snwResult PrepareFile(snwBake* bake, snwMessage* message)
     def.over = over;
     def.progress = OnStep;
     def.user = bake;
+    // Notes and times of the preparation go into the bake's report.
     if (result >= 0)
         result = snwPrepareFile(bake->context, bake->path, &def, &bake->prepared, report, message);
     for (int i = 0; i < report->noteCount && result >= 0; ++i)

@@ -1,3 +1,6 @@
+// How thick flesh is: by the bones that hold it (hands, heads and tails are bony) and by what clips sculpt with morph
+// targets. Thin flesh swings faster, and goes less far.
+
 #include "bake/thickness.h"
 
 #include "base/result.h"
@@ -56,6 +59,8 @@ static float* FindSculpted(snwArena* arena, const snwPrepared* prepared, const s
 {
     const int* clips = snwPrepared_GetInfo(prepared).clips;
     float* sculpted = NULL;
+
+    // Clips with morph targets; the largest offset of each vertex counts.
     for (int m = 0; m < def->motionCount && clips != NULL; ++m)
     {
         const snwVertexTrackDef* track = &def->motions[m].vertices;
@@ -81,6 +86,8 @@ snwResult snwThickness_Make(snwArena* arena, const snwPrepared* prepared, snwThi
     const snwCharacterDef* def = snwCharacter_GetDef(character);
     snwCharacterInfo info = snwCharacter_GetInfo(character);
     snwVec3 sides = snwVec3_Sub(info.upper, info.lower);
+
+    // The usual thickness goes with the size of the body.
     double usual = SNW_THICK * fmax(sides.x, fmax(sides.y, sides.z));
     float* sculpted = FindSculpted(arena, prepared, def, usual);
     bool follows = def->boneCount > 0 && def->boneWeights.vertexCount > 0;
@@ -91,6 +98,8 @@ snwResult snwThickness_Make(snwArena* arena, const snwPrepared* prepared, snwThi
         return snwFailMemory(message);
     if (!follows && sculpted == NULL)
         return snw_ok;
+
+    // A body with many ends has limbs; a snake has none, and all of it is thick.
     int ends = 0;
     for (int i = 0; i < def->boneCount; ++i)
         ends += IsEnd(def, i);

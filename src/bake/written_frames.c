@@ -1,3 +1,6 @@
+// Files that were written, read again: point caches and OBJ sequences in the artist's order of vertices, frame by
+// frame; and, where a file does not say what it is of, the surface and clip that it fits best.
+
 #include "bake/written_frames.h"
 
 #include "asset/gltf.h"
@@ -36,6 +39,8 @@ static bool OrderByNumber(const snwAsset* asset, int mesh, float* numbers, snwCa
 {
     const snwAssetMesh* from = &asset->meshes[mesh];
     int room = from->vertexCount, most = -1;
+
+    // Numbers that the primitives' vertices carry.
     for (int i = 0; i < room; ++i)
         order->vertices[i] = order->points[i] = -1;
     for (int p = 0; p < from->partCount; ++p)
@@ -55,6 +60,7 @@ static bool OrderByNumber(const snwAsset* asset, int mesh, float* numbers, snwCa
         }
     }
 
+    // A gap would leave a point without a vertex.
     for (int i = 0; i <= most; ++i)
         if (order->vertices[i] < 0)
             return false;
@@ -83,6 +89,8 @@ snwResult snwCacheOrder_Make(
     snwArena* arena, const snwAsset* asset, int mesh, snwCacheOrder* order, snwMessage* message)
 {
     const snwAssetMesh* from = &asset->meshes[mesh];
+
+    // Room for the vertices of all parts.
     size_t room = 1;
     for (int i = 0; i < from->partCount; ++i)
         room += (size_t)from->parts[i].vertexCount;
@@ -92,6 +100,8 @@ snwResult snwCacheOrder_Make(
     *order = (snwCacheOrder){snwArena_Alloc(arena, room, sizeof(int)), snwArena_Alloc(arena, room, sizeof(int)), 0};
     if (arena->failed)
         return snwFailMemory(message);
+
+    // By the artist's numbers where they are there; else the vertices that triangles use, in their order.
     if (OrderByNumber(asset, mesh, numbers, order))
         return snw_ok;
     memset(order->points, -1, room * sizeof(int));
@@ -140,6 +150,8 @@ static snwResult OpenObj(snwWrittenFrames* w, File* file, int frame, snwMessage*
     int length = (int)strlen(file->path) - 9; // before "00000.obj"
     if (file->asset != NULL && file->frame == frame)
         return snw_ok;
+
+    // The frame's own file; the last one stays open.
     snwAsset_Close(file->asset);
     file->asset = NULL;
     if (length < 0 || frame == 0)
@@ -214,6 +226,7 @@ snwResult snwWrittenFrames_Get(
         result = snwFail(
             message, snw_errorInput, NULL, "the cache has %d frames, not %d", cache->frameCount, frame + 1);
 
+    // From the file's axes to ours.
     for (int i = 0; i < w->def.source->meshes[file->mesh].vertexCount && result >= 0; ++i)
     {
         float x[3] = {NAN, NAN, NAN};
@@ -264,6 +277,8 @@ static snwResult FindTimes(Guess* guess, int frameCount, double rate, snwMessage
 {
     const snwAsset* source = guess->source;
     snwResult result = snw_ok;
+
+    // Starts at every frame of the file's rate that leave room for its length.
     for (int clip = 0; clip < source->animationCount && result >= 0; ++clip)
     {
         double length = (frameCount - 1) / rate, last = source->animations[clip].end - length;
@@ -301,6 +316,7 @@ static snwResult TryNode(Guess* guess, int node, bool zUp, snwAgainst* against, 
     snwWrittenDef def = {
         .source = guess->source, .surfaces = &surface, .surfaceCount = 1, .files = &guess->path, .zUp = zUp};
 
+    // Every rate that a file may have been written with, unless it tells the times.
     guess->node = node;
     guess->best.clip = -1;
     guess->values = snwAllocArray(
@@ -332,6 +348,8 @@ snwResult snwCompareFileAgainst(
 {
     Guess guess = {.context = context, .source = source, .path = path, .least = INFINITY};
     bool memory = false;
+
+    // Every surface, both ways up.
     for (int i = 0; i < source->nodeCount && !memory; ++i)
     {
         int mesh = source->nodes[i].mesh;
