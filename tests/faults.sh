@@ -80,6 +80,8 @@ faults=(
     'retarget.strangersAreRefusedUnlessAMapTellsWhoIsWho@src/bake/retarget.c@s/out->matched > 0 .. 4 \* out->matched >= fewer/100 * out->matched >= fewer - 100/'
     'bake.loopsThatAreAjarAreClosedAndTold@src/bake/seam.c@s/            v\[k\] += share .*/            v[k] += 0;/;s/snwVec3_Scale(missing, share)/snwVec3_Scale(missing, 0.5 * share)/'
     'bake.mistakesAreTheOptionsOrTheFiles@src/app/common.c@s/ || message->result == snw_errorUnsupported//'
+    'bake.sceneryStaysAndNoSizeIsTakenFromIt@src/prepare/rest.c@s/            snwAsset_IsScenery(asset, node))/            false)/'
+    'bake.sceneryStaysAndNoSizeIsTakenFromIt@src/bake/against.c@s/\.scenery = snwAsset_IsScenery(source, i)/.scenery = false/'
     'bake.nodesThatMoveCarryASoftBody@src/prepare/kinds.c@s/if (on > SNW_TOUCHES/if (on > 2/'
     'draco.packedMeshesAreThoseThatWerePacked@src/asset/gltf_draco.c@s/                accessor->offset = offset;/                accessor->offset = 0;/'
     'draco.damagedDataIsRefusedWithItsPlace@src/asset/gltf_draco.c@s/        if (wanted != (i == 0 ? corners : vertices))/        if (i == 0 \&\& wanted != corners)/'

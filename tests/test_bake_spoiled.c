@@ -345,6 +345,17 @@ static void ManyShells(snwGltfWorld* file)
     snwGltfWorld_Set(file, "meshes/0/primitives", text);
 }
 
+// A floor of 100 m and a crate, which nothing moves.
+static void Scenery(snwGltfWorld* file)
+{
+    static const float s_floor[6][3] = {
+        {-50, 0, -50}, {-50, 0, 50}, {50, 0, 50}, {-50, 0, -50}, {50, 0, 50}, {50, 0, -50}};
+    int positions = snwGltfWorld_Floats(file, s_floor[0], 6, "VEC3");
+    int mesh = snwGltfWorld_Add(file, "meshes", "{'primitives': [{'attributes': {'POSITION': %d}}]}", positions);
+    snwGltfWorld_Add(file, "nodes", "{'name': 'floor', 'mesh': %d}", mesh);
+    snwGltfWorld_Add(file, "nodes", "{'name': 'crate', 'mesh': %d, 'scale': [0.01, 1, 0.01]}", mesh);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // What becomes of them
 
@@ -402,6 +413,7 @@ static const Rig s_rigs[] = {
     {"no clip", NoClip, "no clip that moves a bone"},
     {"a mesh that two nodes show", SharedMesh, NULL},
     {"two hundred shells", ManyShells, NULL},
+    {"scenery beside it", Scenery, NULL},
 };
 
 static void WriteRig(const Rig* rig, const char* path)
@@ -472,4 +484,37 @@ TEST_HEAVY(bake, spoiledRigsComeBackRightOrAreRefusedByName)
         CHECK(result < 0 || (s_told.against.held >= 0 && s_told.against.held < 1e-3 && s_told.against.bare < 1e-4));
         CHECK(result >= 0 || message.remedy[0] != 0);
     }
+}
+
+static void LeaveAlone(snwGltfWorld* file)
+{
+    (void)file;
+}
+
+// Neither its size nor the share of what is wrong is measured with a floor.
+TEST(bake, sceneryStaysAndNoSizeIsTakenFromIt)
+{
+    static snwBakeReport s_told[2];
+    static const Rig s_pair[2] = {{"alone", LeaveAlone, NULL}, {"with scenery", Scenery, NULL}};
+    char path[300];
+    snprintf(path, sizeof path, "%s/scenery.glb", snwTest_TempDir());
+    for (int i = 0; i < 2; ++i)
+    {
+        snwMessage message = {0};
+        WriteRig(&s_pair[i], path);
+        if (BakeRig(path, &s_told[i], &message) < 0)
+            snwTest_Fail(__FILE__, __LINE__, "%s: %s", s_pair[i].name, message.text);
+    }
+    const snwBakeReport *alone = &s_told[0], *beside = &s_told[1];
+    CHECK_NEAR(beside->size, alone->size, 0);
+    CHECK_NEAR(beside->lag, alone->lag, 0);
+    CHECK(alone->lag > 0);
+    CHECK_NEAR(beside->against.size, alone->against.size, 0);
+    CHECK_NEAR(beside->against.mean, alone->against.mean, 0);
+    CHECK_INT(beside->against.edges, alone->against.edges);
+    CHECK_INT(beside->against.surfaces, alone->against.surfaces + 2);
+    bool told = false;
+    for (int i = 0; i < beside->noteCount; ++i)
+        told = told || (strstr(beside->notes[i], "'floor', 'crate'") != NULL);
+    CHECK(told);
 }

@@ -282,6 +282,43 @@ snwResult snwAsset_Open(snwContext* context, const char* path, snwAsset** asset,
     return result;
 }
 
+static bool FollowsBones(const snwAsset* asset, int node)
+{
+    int mesh = asset->nodes[node].mesh;
+    return mesh >= 0 && asset->nodes[node].skin >= 0 && asset->meshes[mesh].weights.starts != NULL;
+}
+
+static bool IsJoint(const snwAsset* asset, int node)
+{
+    bool is = false;
+    for (int s = 0; s < asset->skinCount; ++s)
+        for (int j = 0; j < asset->skins[s].jointCount && !is; ++j)
+            is = asset->skins[s].joints[j] == node;
+    return is;
+}
+
+bool snwAsset_IsScenery(const snwAsset* asset, int node)
+{
+    bool others = false;
+    for (int i = 0; i < asset->nodeCount && !others; ++i)
+        others = FollowsBones(asset, i);
+    if (!others || FollowsBones(asset, node))
+        return false;
+    for (int above = node; above >= 0; above = asset->nodes[above].parent)
+    {
+        if (IsJoint(asset, above))
+            return false;
+        for (int a = 0; a < asset->animationCount; ++a)
+            for (int k = 0; k < asset->animations[a].channelCount; ++k)
+            {
+                const snwAssetChannel* channel = &asset->animations[a].channels[k];
+                if (channel->node == above && (channel->path != snw_pathMorphs || above == node))
+                    return false;
+            }
+    }
+    return true;
+}
+
 void snwAsset_Close(snwAsset* asset)
 {
     if (asset == NULL)

@@ -330,6 +330,10 @@ snwResult snwAsset_Open(snwContext* context, const char* path, snwAsset** asset,
 snwResult snwAsset_Read(snwContext* context, const snwAssetInput* input, snwAsset** asset, snwMessage* message);
 void snwAsset_Close(snwAsset* asset); // NULL is allowed
 
+// Whether the surface of a node stands still beside others that follow bones: a floor, a backdrop. No joint and no clip
+// moves its node, those above it or its shape.
+bool snwAsset_IsScenery(const snwAsset* asset, int node);
+
 // For readers
 // ----------------------------------------------------------------------------------------------------------
 

@@ -204,7 +204,8 @@ typedef struct Pair
     int edgeCount;
     double* longest; // per edge, of the source in the clip
     snwFolds folds;
-    bool alike; // both have a skin or none: the written one has its flesh beside that, and all clips are as before
+    bool scenery; // sizes and shares are those of the others
+    bool alike;   // both have a skin or none: the written one has its flesh beside that, and all clips are as before
 } Pair;
 
 typedef struct Job
@@ -255,7 +256,7 @@ static snwResult MakePairs(Job* job)
         if (mesh < 0 || source->meshes[mesh].triangleCount == 0)
             continue;
         Pair* pair = &job->pairs[job->pairCount++];
-        *pair = (Pair){.node = i, .mesh = &source->meshes[mesh]};
+        *pair = (Pair){.node = i, .mesh = &source->meshes[mesh], .scenery = snwAsset_IsScenery(source, i)};
         int other = written != NULL ? written->nodes[i].mesh : -1;
         if (written != NULL && (other < 0 || written->meshes[other].vertexCount != pair->mesh->vertexCount))
             return snwFail(job->message, snw_errorInput, s_remedy, "the surface '%s' is not that of the source",
@@ -263,7 +264,7 @@ static snwResult MakePairs(Job* job)
         pair->alike = written != NULL && (source->nodes[i].skin < 0) == (written->nodes[i].skin < 0);
         if (!MakeEdges(job, pair))
             return snwFailMemory(job->message);
-        job->out->edges += pair->folds.count;
+        job->out->edges += pair->scenery ? 0 : pair->folds.count;
     }
     job->out->surfaces = job->pairCount;
     return snw_ok;
@@ -304,13 +305,15 @@ static double TimeOf(const Job* job, int clip, int frame)
                                   : animation->end * frame / (FrameCount(job, clip) - 1);
 }
 
-// The diagonal of all that the source shows at the beginning.
+// The diagonal of all that the source shows at the beginning, but for scenery.
 static void FindSize(Job* job)
 {
     snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = {-INFINITY, -INFINITY, -INFINITY};
     PoseNodes(&job->source, 0, job->def->source->animations[0].start, job->def->source->nodeCount);
     for (int i = 0; i < job->pairCount; ++i)
     {
+        if (job->pairs[i].scenery)
+            continue;
         PoseSurface(
             &job->source, 0, job->def->source->animations[0].start, job->pairs[i].node, job->pairs[i].mesh->morphCount);
         for (int v = 0; v < job->pairs[i].mesh->vertexCount; ++v)
@@ -355,11 +358,9 @@ typedef struct Count
 
 static void MeetCount(const Job* job, const Pair* pair, Count worst, int count, int vertex, snwAgainstPlace place)
 {
-    if (count <= *worst.most)
-        return;
-    *worst.most = count;
-    *worst.place = place;
-    NameBone(job->def->source, pair, vertex, worst.place);
+    double most = *worst.most;
+    Meet(job, pair, (Worst){&most, worst.place}, count, vertex, place);
+    *worst.most = (int)most;
 }
 
 static const char* NameOf(const Job* job, const Pair* pair)
@@ -493,8 +494,8 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
             double off = snwVec3_Distance(job->source.now[i], job->written.now[i]) / out->size;
             if (!IsTold(job, i))
                 continue;
-            job->sum += off;
-            job->count += 1;
+            job->sum += pair->scenery ? 0 : off;
+            job->count += pair->scenery ? 0 : 1;
             Meet(job, pair, (Worst){&out->most, &out->mostPlace}, off, i, place);
         }
 

@@ -11,7 +11,7 @@
 //
 // Meshes of further skins that share a joint are put so that it is in one place for both. What hangs on a joint without
 // a skin goes with it; everything else stays where its node is. The nearest node above such a mesh that an animation
-// moves is a bone, too: it carries the mesh.
+// moves is a bone, too: it carries the mesh. Scenery - what nothing moves beside a character with bones - is left out.
 
 #include "prepare/parts.h"
 
@@ -19,6 +19,7 @@
 #include "geom/mesh.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SNW_SHORTEST 0.5  // m: of what a unit is guessed for
@@ -250,6 +251,7 @@ static snwResult ListSurfaces(snwPreparer* p)
 {
     const snwAsset* asset = p->asset;
     uint8_t* shown = snwPreparer_Alloc(p, asset->meshCount + 1, 1);
+    char scenery[160] = "";
     p->surfaces = snwPreparer_Alloc(p, (int64_t)asset->nodeCount + asset->meshCount + 1, sizeof *p->surfaces);
     if (p->arena.failed)
         return snwFailMemory(p->message);
@@ -265,13 +267,30 @@ static snwResult ListSurfaces(snwPreparer* p)
             continue;
         if (p->surfaceCount == snw_maxSurfaces)
             return snwFail(p->message, snw_errorInput, "join some", "more than %d surfaces", snw_maxSurfaces);
-        snwRestSurface* surface = &p->surfaces[p->surfaceCount++];
+        snwRestSurface* surface = &p->surfaces[p->surfaceCount];
         surface->name = NameSurface(asset, mesh, node);
+        snwResult result = snwPrepareSettings_Surface(
+            &p->settings, surface->name, mesh->name, node, &surface->setting, p->message);
+        if (result < 0)
+            return result;
+
+        // What nobody asks for and nothing moves is not looked at: sizes and units are those of the character.
+        if (node >= 0 && surface->setting.kind == snw_useAuto && p->def->cache == NULL &&
+            snwAsset_IsScenery(asset, node))
+        {
+            size_t length = strlen(scenery);
+            snprintf(scenery + length, sizeof scenery - length, "%s'%.40s'", length > 0 ? ", " : "", surface->name);
+            *surface = (snwRestSurface){0};
+            continue;
+        }
+        p->surfaceCount += 1;
         surface->mesh = index;
         surface->node = node;
         surface->skin = node >= 0 && mesh->weights.starts != NULL ? asset->nodes[node].skin : -1;
         surface->rigidBone = -1;
     }
+    if (scenery[0] != 0)
+        snwPreparer_Note(p, "scenery, left as it is, for nothing moves it: %s", scenery);
     if (p->surfaceCount == 0)
         return snwFail(p->message, snw_errorInput, "a file with a surface is needed", "there is no surface in it");
     return snw_ok;
@@ -413,8 +432,5 @@ snwResult snwPreparer_FindRest(snwPreparer* p)
         result = ChooseScale(p);
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
         result = MakeSurface(p, &p->surfaces[i]);
-    for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
-        result = snwPrepareSettings_Surface(&p->settings, p->surfaces[i].name,
-            p->asset->meshes[p->surfaces[i].mesh].name, p->surfaces[i].node, &p->surfaces[i].setting, p->message);
     return result;
 }
