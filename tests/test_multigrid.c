@@ -533,8 +533,11 @@ TEST(grid, badElementsAreErrors)
 // The matrix in floats is that of the elements in double, but for rounding.
 TEST(corotated, theMatrixIsWhatTheElementsSay)
 {
+    static const snwTetStop s_stops[] = {{0, {{4000, 0, 500}, {100, -2000, 900}, {-900, 500, 3000}}},
+        {1, {{0, 3000, 0}, {2000, 200, -900}, {500, 500, 500}}}, {70, {{0, 0, 4000}, {1000, 1000, 0}, {-3000, 0, 0}}}};
     Bench bench;
     REQUIRE(Open(&bench, s_bar, 0.2, 6, 1, snw_simdAuto));
+    snwCorotated_SetStops(bench.stage.flesh, s_stops, 3);
     snwFemStage_Assemble(&bench.stage, 0.02);
     snwMultigrid_Hold(bench.stage.grid, NULL, snw_holdMask);
     const int* rowOf = snwGridLevels_RowOf(bench.stage.levels);
@@ -556,6 +559,27 @@ TEST(corotated, theMatrixIsWhatTheElementsSay)
             most = fmax(most, fabs((&out[v].x)[k]));
         }
     CHECK_NEAR(worst / most, 0, 1e-6);
+
+    // What stops add to d . K d is the square of what they know of d.
+    double with = 0, without = 0, added = 0;
+    for (int v = 0; v < count; ++v)
+        with += snwVec3_Dot(in[v], out[v]);
+    snwCorotated_SetStops(bench.stage.flesh, NULL, 0);
+    snwCorotated_Multiply(bench.stage.flesh, bench.stage.added, in, out);
+    for (int v = 0; v < count; ++v)
+        without += snwVec3_Dot(in[v], out[v]);
+    for (int n = 0; n < 3; ++n)
+    {
+        const int* v = bench.body.tets + 4 * s_stops[n].tet;
+        double sum = 0;
+        for (int a = 0; a < 3; ++a)
+            for (int k = 0; k < 3; ++k)
+                sum += (double)s_stops[n].g[a][k] * ((&in[v[a + 1]].x)[k] - (&in[v[0]].x)[k]);
+        added += sum * sum;
+    }
+    CHECK(added > 1e-3 * with);
+    CHECK_NEAR((with - without) / added, 1, 1e-6);
+    snwCorotated_SetStops(bench.stage.flesh, s_stops, 3);
 
     // A body that moves as a whole feels nothing, but for rounding that does no work.
     snwFemStage_Assemble(&bench.stage, 0);

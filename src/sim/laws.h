@@ -14,6 +14,8 @@
 
 #include "math/vec.h"
 
+#define SNW_SQUEEZED 0.2 // of the rest volume: what elements with less are
+
 typedef struct snwLame
 {
     double mu, lambda; // Pa

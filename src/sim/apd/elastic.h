@@ -27,6 +27,7 @@
 #pragma once
 
 #include "math/rotation.h"
+#include "sim/laws.h"
 #include "sinew/sinew.h"
 
 typedef enum snwElasticLaw
@@ -72,8 +73,6 @@ typedef struct snwElasticTask
     unsigned char* squeezed; // same order: of the law neo, whether the block has such elements; NULL: not asked
     float* forces;           // N; rows of four floats, 16-byte aligned: added to; the fourth is left alone
 } snwElasticTask;
-
-#define SNW_SQUEEZED 0.2 // of the rest volume: what elements with less are
 
 typedef struct snwElasticEnergy
 {

@@ -150,6 +150,12 @@ void snwCorotated_ScaleMasses(snwCorotated* flesh, double scale)
     flesh->massScale = scale;
 }
 
+void snwCorotated_SetStops(snwCorotated* flesh, const snwTetStop* stops, int count)
+{
+    flesh->stops = stops;
+    flesh->stopCount = count;
+}
+
 snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, snwCorotated** out, snwMessage* message)
 {
     *out = NULL;
@@ -257,10 +263,55 @@ static void AddDiagonal(int begin, int end, void* data)
     }
 }
 
+// The rows of a stop's four corners.
+static void UnpackStop(const snwCorotated* flesh, const snwTetStop* stop, int vertices[4], double g[4][3])
+{
+    const snwTetLanes* block = &flesh->blocks[stop->tet / snw_tetLanes];
+    for (int a = 0; a < 4; ++a)
+        vertices[a] = block->corners[a][stop->tet % snw_tetLanes];
+    for (int r = 0; r < 3; ++r)
+    {
+        g[0][r] = 0;
+        for (int a = 1; a < 4; ++a)
+        {
+            g[a][r] = (double)stop->g[a - 1][r];
+            g[0][r] -= g[a][r];
+        }
+    }
+}
+
+// To the blocks off the diagonal, one tet after the other: they are few.
+static void AddStops(snwCorotated* flesh)
+{
+    for (int n = 0; n < flesh->stopCount; ++n)
+    {
+        int vertices[4];
+        double g[4][3];
+        UnpackStop(flesh, &flesh->stops[n], vertices, g);
+        for (int a = 0; a < 4; ++a)
+            for (int b = 0; b < 4; ++b)
+            {
+                int row = flesh->rowOf[vertices[a]], column = flesh->rowOf[vertices[b]];
+                if (row >= column)
+                    continue;
+                int k = FindUpper(flesh->graph, row, column);
+                float *up = flesh->matrix.up + 9 * (size_t)k,
+                      *low = flesh->matrix.low + 9 * (size_t)flesh->graph->mirrors[k];
+                for (int c = 0; c < 3; ++c)
+                    for (int r = 0; r < 3; ++r)
+                    {
+                        up[3 * c + r] += (float)(g[a][r] * g[b][c]);
+                        low[3 * r + c] = up[3 * c + r];
+                    }
+            }
+    }
+}
+
 void snwCorotated_Assemble(snwCorotated* flesh, const double* added)
 {
     snwCorotatedLoop loop = {.flesh = flesh, .added = added};
     snwParallelFor(flesh->context, flesh->graph->rows, snw_rowGrain, RunUpper, &loop);
+    AddStops(flesh);
     snwParallelFor(flesh->context, flesh->graph->rows, snw_rowGrain, RunDiagonal, &loop);
     if (added != NULL)
         snwParallelFor(flesh->context, flesh->vertexCount, snw_rowGrain, AddDiagonal, &loop);
@@ -310,6 +361,16 @@ void snwCorotated_Multiply(snwCorotated* flesh, const double* added, const snwVe
     snwCorotatedLoop loop = {.flesh = flesh, .added = added, .x = x, .y = y};
     snwParallelFor(flesh->context, flesh->tetCount, snw_rowGrain, RunMakeStress, &loop);
     snwParallelFor(flesh->context, flesh->vertexCount, snw_rowGrain, RunSumStress, &loop);
+    for (int n = 0; n < flesh->stopCount; ++n)
+    {
+        int vertices[4];
+        double g[4][3], change = 0;
+        UnpackStop(flesh, &flesh->stops[n], vertices, g);
+        for (int a = 0; a < 4; ++a)
+            change += g[a][0] * x[vertices[a]].x + g[a][1] * x[vertices[a]].y + g[a][2] * x[vertices[a]].z;
+        for (int a = 0; a < 4; ++a)
+            y[vertices[a]] = snwVec3_MulAdd(y[vertices[a]], change, (snwVec3){g[a][0], g[a][1], g[a][2]});
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -39,6 +39,16 @@ void snwCorotated_SetMaterials(snwCorotated* flesh, const double* mu, const doub
 snwResult snwCorotated_SetMasses(snwCorotated* flesh, const double* masses, snwMessage* message);
 void snwCorotated_ScaleMasses(snwCorotated* flesh, double scale);
 
+// What a tetrahedron's matrix has besides, g g^T over its corners: a stiffness against one change of its shape.
+typedef struct snwTetStop
+{
+    int tet;
+    float g[3][3]; // (N/m)^1/2, of corners 1, 2, 3; that of the first is minus their sum
+} snwTetStop;
+
+// From here on K has these; the array has to live as long.
+void snwCorotated_SetStops(snwCorotated* flesh, const snwTetStop* stops, int count);
+
 // Takes rotations as they are, eight tetrahedra to a block.
 void snwCorotated_Turn(snwCorotated* flesh, const snwQuatBlock* rotations);
 

@@ -48,11 +48,13 @@ struct snwCorotated
     snwTetLanes* blocks;
     snwQuatBlock* rotations;
     snwTurnedTet* turned;
-    int* partStarts;         // [upper blocks + 1]
-    int* parts;              // tet * 16 + corner of the row * 4 + corner of the column
-    float* still;            // [upper blocks] sum of mu V g_a . g_b
-    float* mass;             // [upper blocks] kg: of the consistent mass matrix; NULL: it is lumped
-    double massScale;        // 1/s^2: what of it is in A
+    int* partStarts;  // [upper blocks + 1]
+    int* parts;       // tet * 16 + corner of the row * 4 + corner of the column
+    float* still;     // [upper blocks] sum of mu V g_a . g_b
+    float* mass;      // [upper blocks] kg: of the consistent mass matrix; NULL: it is lumped
+    double massScale; // 1/s^2: what of it is in A
+    const snwTetStop* stops;
+    int stopCount;
     int* cornerStarts;       // [vertex + 1]
     int* corners;            // tet * 4 + corner
     snwTetStress* stress;    // [tet + 1] scratch of Multiply

@@ -2,8 +2,7 @@
 
 #include "sim/skelfem/elasticity_parts.h"
 
-#include "math/vec.h"
-
+#include <math.h>
 #include <string.h>
 
 enum
@@ -67,6 +66,8 @@ snwElasticity* snwElasticity_Create(snwContext* context, snwArena* arena, const 
     elasticity->blockCount = (def->tetCount + elasticity_lanes - 1) / elasticity_lanes;
     elasticity->blocks = snwArena_Alloc(arena, (size_t)elasticity->blockCount, sizeof *elasticity->blocks);
     elasticity->dampings = snwArena_Alloc(arena, (size_t)elasticity->blockCount, sizeof *elasticity->dampings);
+    elasticity->stopped = snwArena_Alloc(arena, (size_t)elasticity->blockCount, 1);
+    elasticity->stops = snwArena_Alloc(arena, (size_t)def->tetCount, sizeof *elasticity->stops);
     elasticity->cornerStarts = snwArena_Alloc(arena, (size_t)def->vertexCount + 1, sizeof(int));
     elasticity->corners = snwArena_Alloc(arena, 4 * (size_t)def->tetCount, sizeof(int));
     if (arena->failed)
@@ -89,6 +90,7 @@ void snwElasticity_SetMaterial(snwElasticity* elasticity, int tet, snwTetMateria
     block->mu[lane] = material.mu;
     block->lambda[lane] = material.lambda;
     block->beta[lane] = material.beta;
+    block->stop[lane] = material.stop;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -123,6 +125,33 @@ snwElasticityEnergy snwElasticity_Evaluate(snwElasticity* elasticity, const snwV
     for (int n = 0; n < elasticity->blockCount && elasticity->rate > 0; ++n)
         energy.damping += elasticity->dampings[n];
     return energy;
+}
+
+int snwElasticity_FindStops(snwElasticity* elasticity, const snwVec3* positions, const snwTetStop** stops)
+{
+    int count = 0;
+    for (int e = 0; e < elasticity->tetCount; ++e)
+    {
+        const snwElasticBlock* block = &elasticity->blocks[e / elasticity_lanes];
+        if (!elasticity->stopped[e / elasticity_lanes])
+        {
+            e += elasticity_lanes - 1; // all of the block
+            continue;
+        }
+        int lane = e % elasticity_lanes;
+        snwSqueeze squeeze = snwElasticBlock_Squeeze(block, lane, positions);
+        if (!(squeeze.depth > 0 && block->stop[lane] > 0))
+            continue;
+
+        double root = sqrt(squeeze.steepness);
+        snwTetStop* stop = &elasticity->stops[count++];
+        stop->tet = e;
+        for (int a = 0; a < 3; ++a)
+            for (int r = 0; r < 3; ++r)
+                stop->g[a][r] = (float)(root * (&squeeze.rise[a].x)[r]);
+    }
+    *stops = elasticity->stops;
+    return count;
 }
 
 static void RunGather(int begin, int end, void* data)

@@ -13,12 +13,20 @@
 //     use
 // which is smooth, knows no rotation, and with small strains is Rayleigh's damping beta K. (C_0 = F_0^T F_0: without
 // the divisor it would grow as the square of a stretch.)
+//
+// The law has a force for any volume but no wall at none, so a load can press tetrahedra inside out and keep them
+// there. Below a fifth of its volume, J = det F < J_0 = SNW_SQUEEZED, a tetrahedron therefore meets a stop of modulus
+// k,
+//     V k/2 (J_0 - J)^2,     and inside out, J < 0, goes on with the same pressure:     V k J_0 (J_0/2 - J)
+// Its pull leads back through J = 0, and at J_0 there is nothing left of it. J is a polynomial, so unlike a wall for
+// the least singular value this one has no kinks where two of them are equal.
 
 #pragma once
 
 #include "base/arena.h"
 #include "base/context.h"
 #include "math/rotation.h"
+#include "sim/skelfem/corotated.h"
 
 typedef struct snwElasticityDef
 {
@@ -33,6 +41,7 @@ typedef struct snwTetMaterial
 {
     double mu, lambda; // Pa
     double beta;       // s: of the damping
+    double stop;       // Pa: k, 0: it has none
 } snwTetMaterial;
 
 typedef struct snwElasticity snwElasticity;
@@ -55,6 +64,10 @@ typedef struct snwElasticityEnergy
 // Rotations (from the last ones), energy, and what each tetrahedron pulls at its corners.
 snwElasticityEnergy snwElasticity_Evaluate(
     snwElasticity* elasticity, const snwVec3* positions, snwQuatBlock* rotations);
+
+// The stops that hold tetrahedra at these positions, which have to be those of the last Evaluate, for the matrix: they
+// live until it is asked again. What bends of J's surfaces is left out, since it may be of either sign.
+int snwElasticity_FindStops(snwElasticity* elasticity, const snwVec3* positions, const snwTetStop** stops);
 
 // dW/dx + dD/dx of the last Evaluate, added to gradient.
 void snwElasticity_AddGradient(snwElasticity* elasticity, snwVec3* gradient);

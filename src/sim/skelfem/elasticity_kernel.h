@@ -3,8 +3,6 @@
 
 #include "sim/skelfem/elasticity_parts.h"
 
-#include "math/vec.h"
-
 #include <string.h>
 
 typedef double FourDoubles __attribute__((vector_size(32)));
@@ -148,6 +146,34 @@ INLINE double AddDamping(
     return sum;
 }
 
+// J: what stops hold of these tets; their pull is added to that of the block.
+INLINE double AddStops(const snwEvaluation* evaluation, int n, double F[9][elasticity_lanes])
+{
+    snwElasticBlock* block = &evaluation->elasticity->blocks[n];
+    double sum = 0;
+    bool held[elasticity_lanes], any = false;
+    for (int lane = 0; lane < elasticity_lanes; ++lane)
+    {
+        double J = F[0][lane] * (F[4][lane] * F[8][lane] - F[5][lane] * F[7][lane]) +
+                   F[1][lane] * (F[5][lane] * F[6][lane] - F[3][lane] * F[8][lane]) +
+                   F[2][lane] * (F[3][lane] * F[7][lane] - F[4][lane] * F[6][lane]);
+        held[lane] = J < SNW_SQUEEZED && block->volume[lane] * block->stop[lane] > 0;
+        any = any || held[lane];
+    }
+    evaluation->elasticity->stopped[n] = any;
+    for (int lane = 0; lane < elasticity_lanes && any; ++lane)
+    {
+        snwSqueeze squeeze = snwElasticBlock_Squeeze(block, lane, evaluation->positions);
+        if (!held[lane] || !(squeeze.depth > 0))
+            continue;
+        sum += squeeze.energy;
+        for (int a = 0; a < 3; ++a)
+            for (int r = 0; r < 3; ++r)
+                block->pull[3 * a + r][lane] -= squeeze.pressure * (&squeeze.rise[a].x)[r];
+    }
+    return sum;
+}
+
 static double EvaluateBlocks(const snwEvaluation* evaluation, int begin, int end)
 {
     snwElasticity* elasticity = evaluation->elasticity;
@@ -194,6 +220,7 @@ static double EvaluateBlocks(const snwEvaluation* evaluation, int begin, int end
                     block->pull[3 * a + r][lane] = P[3 * r][lane] * block->inverseRest[3 * a][lane] +
                                                    P[3 * r + 1][lane] * block->inverseRest[3 * a + 1][lane] +
                                                    P[3 * r + 2][lane] * block->inverseRest[3 * a + 2][lane];
+        sum += AddStops(evaluation, n, F);
     }
     return sum;
 }

@@ -43,6 +43,7 @@ static const double s_paper[snw_skelfemParamCount] = {
     [snw_skelfemMass] = NAN,
     [snw_skelfemDamping] = NAN,
     [snw_skelfemRayleigh] = NAN,
+    [snw_skelfemStops] = 0,
     [snw_skelfemSelf] = NAN,
 };
 
@@ -167,6 +168,16 @@ static const snwParamInfo s_params[snw_skelfemParamCount] = {
         .initial = 0,
         .live = true,
         .help = "damping of strain: that many seconds times the stiffness; added to what the materials' damping makes"},
+    [snw_skelfemStops] = {.name = "skelfem.stops",
+        .type = snw_paramBool,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 1,
+        .live = true,
+        .help =
+            "flesh below a fifth of its volume resists being squeezed further, so that it rests inside out under no "
+            "load; off: the corotated law alone, as published"},
     [snw_skelfemSelf] = {.name = "skelfem.self",
         .type = snw_paramBool,
         .unit = "",

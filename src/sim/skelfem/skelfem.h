@@ -32,6 +32,7 @@ enum
     snw_skelfemMass,
     snw_skelfemDamping,
     snw_skelfemRayleigh,
+    snw_skelfemStops,
     snw_skelfemSelf,
     snw_skelfemParamCount,
 

@@ -109,6 +109,9 @@ static bool IsConsistent(const snwSim* sim)
 // rule beside 1.
 static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
 {
+    static const double s_stop =
+        100; // times the modulus of flesh that is pressed from one side: more than it ever bears
+    bool hasStops = snwSkelfem_Setting(sim, snw_skelfemStops) != 0;
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     const snwCharacter* character = body->model->character;
     const snwBody* common = &sim->bodies[index];
@@ -116,7 +119,7 @@ static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
     double size = snwVec3_Distance(character->lower, character->upper);
     uint64_t signature = snwHash(common->materials, (size_t)character->def.materialCount * sizeof *common->materials,
         snwHash(&rate, sizeof rate, 0));
-    signature = snwHash(&rayleigh, sizeof rayleigh, signature) | 1;
+    signature = snwHash(&hasStops, sizeof hasStops, snwHash(&rayleigh, sizeof rayleigh, signature)) | 1;
     if (signature == body->signature)
         return snw_ok;
     body->signature = signature;
@@ -127,7 +130,8 @@ static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
         const snwMaterial* material = &common->materials[character->def.regions[e]];
         snwLame lame = snwMaterial_Lame(material);
         double beta = rayleigh + snwMaterial_DampingTime(material, size);
-        snwElasticity_SetMaterial(body->elasticity, e, (snwTetMaterial){lame.mu, lame.lambda, beta});
+        double stop = hasStops ? s_stop * (lame.lambda + 2 * lame.mu) : 0;
+        snwElasticity_SetMaterial(body->elasticity, e, (snwTetMaterial){lame.mu, lame.lambda, beta, stop});
         body->mu[e] = lame.mu * (1 + beta * rate);
         body->lambda[e] = lame.lambda * (1 + beta * rate);
         body->tetMasses[e] = material->density * character->restVolumes[e];
@@ -565,6 +569,9 @@ static void AssembleMatrix(snwSim* sim, int index)
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     double* diagonal = snwMultigrid_Matrix(body->grid).diagonal;
     const int* rowOf = snwGridLevels_RowOf(body->model->levels);
+    const snwTetStop* stops;
+    int stopCount = snwElasticity_FindStops(body->elasticity, body->state.positions, &stops);
+    snwCorotated_SetStops(body->matrix, stops, stopCount);
     snwCorotated_ScaleMasses(body->matrix, MakeLoop(sim, index).scale);
     snwCorotated_Turn(body->matrix, body->state.rotations);
     snwCorotated_Assemble(body->matrix, body->added);
