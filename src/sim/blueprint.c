@@ -87,6 +87,8 @@ static bool MeshRibbons(const Builder* builder, Ribbons* ribbons)
         snwTetMesh* mesh = &ribbons->meshes[i];
         if (!snwRibbon_Mesh(&ribbon, builder->arena, mesh))
             return false;
+
+        // Vertices that a bone holds move with it; the rest of the ribbon is flesh.
         int* bones = snwArena_Alloc(builder->arena, (size_t)mesh->vertexCount, sizeof *bones);
         for (int v = 0; bones != NULL && v < mesh->vertexCount; ++v)
         {
@@ -137,6 +139,8 @@ static bool AppendRibbons(const Builder* builder, const Ribbons* ribbons)
     if (builder->arena->failed || mesh->body.vertices == NULL || mesh->vertexBones == NULL ||
         mesh->elementBones == NULL)
         return false;
+
+    // The body keeps its numbers; ribbons follow, one after the other.
     memcpy(positions, mesh->body.vertices, (size_t)vertices * sizeof *positions);
     memcpy(vertexBones, mesh->vertexBones, (size_t)vertices * sizeof *vertexBones);
     memcpy(corners, mesh->body.tets, (size_t)tets * sizeof *corners);
@@ -261,6 +265,7 @@ static snwResult MeshLattice(Builder* builder, const Ribbons* ribbons)
     snwResult result = snwFitMesh(builder->context, &def, builder->arena, &fit, builder->message);
     if (result < 0)
         return result;
+
     mesh->body = fit.mesh;
     mesh->vertexBones = fit.labels.vertexBones;
     mesh->elementBones = fit.labels.tetBones;
@@ -299,9 +304,12 @@ static void LabelHexes(Builder* builder, int bone)
 {
     snwBlueprintMesh* mesh = builder->mesh;
     int owned = 0;
+
     for (int i = 0; i < mesh->hexCount; ++i)
         if (mesh->elementBones[i] < 0 && snwFlesh_BoneDistance(&builder->flesh, bone, HexCentre(mesh, i)) < 0)
             owned += ClaimHex(mesh, i, bone);
+
+    // Too few: the nearest ones, whether or not their centres are inside.
     for (int tries = 0; owned < snw_minBoneTets && tries < 8 * snw_minBoneTets; ++tries)
     {
         int best = -1;
@@ -339,9 +347,11 @@ static bool CopyHexes(Builder* builder, const snwHexMesh* voxels)
     mesh->elementBones = snwArena_Alloc(builder->arena, hexes, sizeof *mesh->elementBones);
     if (mesh->hexes == NULL || mesh->vertexBones == NULL || mesh->elementBones == NULL)
         return false;
+
     mesh->body = (snwTetMesh){.vertices = voxels->vertices, .vertexCount = voxels->vertexCount};
     mesh->hexCount = voxels->hexCount;
     mesh->spacing = voxels->spacing;
+
     for (int i = 0; i < 8 * mesh->hexCount; ++i)
         mesh->hexes[i / 8][i % 8] = voxels->hexes[i / 8][s_order[i % 8]];
     for (int i = 0; i < mesh->body.vertexCount; ++i)
@@ -424,10 +434,12 @@ snwResult snwBlueprint_Mesh(snwContext* context, const snwBlueprint* blueprint, 
         .arena = arena,
         .mesh = mesh,
         .message = message};
+
     if (!snwFlesh_MakeGrid(&builder.flesh, arena))
         return snwFailMemory(message);
     builder.solid = snwFlesh_Solid(&builder.flesh);
     Ribbons ribbons = {0};
+
     snwResult result = snw_ok;
 
     if (blueprint->flat.ringCount > 0)
@@ -441,6 +453,7 @@ snwResult snwBlueprint_Mesh(snwContext* context, const snwBlueprint* blueprint, 
     else
         result = MeshLattice(&builder, &ribbons);
 
+    // Ribbons come last, so that the body's vertices are the first ones.
     int bodyCount = mesh->body.vertexCount;
     if (result >= 0 && ribbons.count > 0 && !AppendRibbons(&builder, &ribbons))
         result = snwFailMemory(message);
@@ -460,10 +473,12 @@ static bool ChooseMaterials(const snwBlueprint* blueprint, const snwBlueprintMes
     bool own = false;
     for (int r = 0; r < blueprint->ribbonCount && mesh->ribbonTetCount > 0; ++r)
         own = own || blueprint->ribbons[r].material.density > 0;
+
     *regions = own ? snwArena_Alloc(arena, (size_t)tetCount, sizeof **regions) : NULL;
     *materials = snwArena_Alloc(arena, (size_t)blueprint->ribbonCount + 1, sizeof **materials);
     if (*materials == NULL || (own && *regions == NULL))
         return false;
+
     (*materials)[0] = blueprint->material;
     for (int t = 0; own && t < first; ++t)
         (*regions)[t] = 0;
@@ -487,6 +502,8 @@ static snwResult CreateFrom(snwContext* context, const snwBlueprint* blueprint, 
     int* regions;
     if (!ChooseMaterials(blueprint, mesh, arena, &materials, &regions))
         return snwFailMemory(message);
+
+    // The mesh.
     def.name = name != NULL ? name : blueprint->name;
     def.source = source;
     def.vertices = mesh->body.vertices;
@@ -502,9 +519,12 @@ static snwResult CreateFrom(snwContext* context, const snwBlueprint* blueprint, 
     def.elementBones = mesh->elementBones;
     def.edges = (const int(*)[2])mesh->ties;
     def.edgeCount = mesh->tieCount;
+
     def.regions = regions;
     def.materials = materials;
     def.materialCount = regions != NULL ? blueprint->ribbonCount + 1 : 1;
+
+    // The rig, and how it is posed.
     def.bones = blueprint->bones;
     def.boneCount = blueprint->boneCount;
     def.joints = blueprint->joints;
@@ -515,6 +535,7 @@ static snwResult CreateFrom(snwContext* context, const snwBlueprint* blueprint, 
     def.constraintCount = blueprint->constraintCount;
     def.motions = blueprint->motions;
     def.motionCount = blueprint->motionCount;
+
     memcpy(def.color, blueprint->color, sizeof def.color);
     def.colors = (const float(*)[3])mesh->colors;
 

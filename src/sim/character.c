@@ -1,3 +1,6 @@
+// Characters: the definition is checked, copied whole, and measured (masses, edges, skin, which vertex moves with
+// which bone), once; after that nothing changes.
+
 #include "sim/character.h"
 #include "base/hash.h"
 #include "math/eigen.h"
@@ -183,9 +186,12 @@ static void CopyDef(snwCharacter* character, const snwCharacterDef* def)
     copy->source = snwArena_Text(arena, def->source);
     CopyMesh(arena, def, copy);
     CopyLook(arena, def, copy);
+
+    // Without a material it is made of the default one.
     copy->materialCount = def->materialCount > 0 ? def->materialCount : 1;
     const snwMaterial* materials = def->materialCount > 0 ? def->materials : &fallback;
     copy->materials = snwArena_Copy(arena, materials, (size_t)copy->materialCount, sizeof none);
+
     copy->bones = CopyBones(arena, def);
     copy->joints = CopyJoints(arena, def);
     copy->handles = CopyHandles(arena, def);
@@ -288,10 +294,12 @@ static snwResult MakeSkin(snwCharacter* character)
         return snw_errorMemory;
     }
 
+    // A vertex is of the skin if a skin triangle uses it. skinOf: first a mark, then its number in the skin + 1.
     for (int i = 0; i < 3 * character->skinTriangleCount; ++i)
         skinOf[triangles[i / 3][i % 3]] = 1;
     for (int i = 0; i < def->vertexCount; ++i)
         skinOf[i] = skinOf[i] ? ++character->skinVertexCount : 0;
+
     character->skinVertices = snwArena_Alloc(&character->arena, (size_t)character->skinVertexCount, sizeof(int));
     character->skinTriangles = snwArena_Copy(
         &character->arena, triangles, (size_t)character->skinTriangleCount, sizeof *triangles);
@@ -300,6 +308,7 @@ static snwResult MakeSkin(snwCharacter* character)
             character->skinVertices[skinOf[i] - 1] = i;
     for (int i = 0; character->skinTriangles != NULL && i < 3 * character->skinTriangleCount; ++i)
         character->skinTriangles[i / 3][i % 3] = skinOf[triangles[i / 3][i % 3]] - 1;
+
     snwFree(context, triangles);
     snwFree(context, skinOf);
 
@@ -385,18 +394,24 @@ static snwResult Build(snwCharacter* character, const snwCharacterDef* def, snwM
 {
     CopyDef(character, def);
     character->elements = snwCharacterDef_Elements(&character->def);
+
     character->restVolumes = snwArena_Alloc(&character->arena, (size_t)character->elements.count, sizeof(double));
     character->masses = snwArena_Alloc(&character->arena, (size_t)def->vertexCount, sizeof(double));
     character->vertexBones = snwArena_Alloc(&character->arena, (size_t)def->vertexCount, sizeof(int));
     if (character->arena.failed)
         return snwFailMemory(message);
+
+    // Masses first: what follows is weighed or checked by them.
     MeasureRest(character);
     if (CheckMassless(character, message) < 0 || FindVertexBones(character, message) < 0)
         return snw_errorArgument;
     if (FindEdges(character) < 0 || MakeSkin(character) < 0 || MakeRestSkin(character) < 0)
         return snwFailMemory(message);
     MeasureEdges(character);
+
+    // What touches is the skin; a net of edges has none, so all of its vertices do.
     character->touchCount = character->skinVertexCount > 0 ? character->skinVertexCount : def->vertexCount;
+
     const snwCharacterDef* own = &character->def;
     snwResult result = snwSkeleton_Build(
         &character->arena, own->bones, own->boneCount, own->joints, own->jointCount, &character->skeleton, message);
@@ -410,9 +425,11 @@ snwResult snwCreateCharacter(snwContext* context, const snwCharacterDef* def, sn
     snwResult result = snwCharacterDef_Check(context, def, message);
     if (result < 0)
         return result;
+
     snwCharacter* character = snwAlloc(context, sizeof *character);
     if (character == NULL)
         return snwFailMemory(message);
+
     character->context = context;
     character->arena.context = context;
     atomic_init(&character->references, 1);
@@ -517,6 +534,7 @@ snwResult snwCharacter_PoseVertices(
     const snwCharacterDef* def = &character->def;
     if (index < -1 || index >= def->motionCount || count != def->vertexCount || stride < 12 || !isfinite(time))
         return snw_errorArgument;
+
     const snwMotionDef* motion = index >= 0 ? &def->motions[index] : NULL;
     bool moves = motion != NULL && motion->vertices.sampleCount > 0;
     snwVertexBlend blend = moves ? snwVertexTrack_At(motion, &motion->vertices, time) : (snwVertexBlend){0};
@@ -538,10 +556,12 @@ snwResult snwCharacter_PoseVertices(
 double snwCharacter_MotionExcess(const snwCharacter* character, int index, int* joint, double* time)
 {
     const snwCharacterDef* def = &character->def;
+
     const double rate = 240.0;
     int worstJoint = -1;
     double worst = 0.0, worstTime = 0.0;
     bool known = index >= 0 && index < def->motionCount;
+
     snwTransform* bones = known ? snwAllocArray(character->context, (size_t)def->boneCount, sizeof *bones) : NULL;
     const snwMotionDef* motion = known ? &def->motions[index] : NULL;
     int samples = bones != NULL ? (int)ceil(motion->duration * rate) : -1;
@@ -638,6 +658,9 @@ void snwCharacter_FitBones(
         motions[k] = snwTransform_Identity();
         if (!(fit->mass > 0.0))
             continue;
+
+        // The turn that fits best is the polar factor of sum m (x - c)(X - C)^T, which is sum m x X^T less (sum m x)
+        // C^T.
         snwVec3 from = snwVec3_Scale(fit->from, 1.0 / fit->mass), to = snwVec3_Scale(fit->to, 1.0 / fit->mass);
         snwMat3 moment = snwMat3_Sub(fit->moment, snwMat3_Outer(fit->to, from));
         motions[k].rotation = snwQuat_FromMat3(snwPolar3_Compute(moment).rotation);

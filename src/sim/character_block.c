@@ -86,6 +86,7 @@ static void WriteRig(snwWriter* writer, const snwCharacterDef* def)
     snwWriteInt(writer, def->jointCount);
     for (int i = 0; i < def->jointCount; ++i)
         WriteJoint(writer, &def->joints[i]);
+
     snwWriteInt(writer, def->handleCount);
     for (int i = 0; i < def->handleCount; ++i)
     {
@@ -151,18 +152,23 @@ static void WriteMotions(snwWriter* writer, const snwCharacterDef* def)
 static void WriteMore(snwWriter* writer, const snwCharacterDef* def)
 {
     size_t vertices = (size_t)def->vertexCount, elements = (size_t)snwCharacterDef_Elements(def).count;
+
+    // Parents stand here and not with their bones: blocks of the first version end before.
     for (int i = 0; i < def->boneCount; ++i)
         snwWriteInt(writer, def->bones[i].parent);
     snwWriteReal(writer, def->thickness);
+
     snwWriteInt(writer, def->hexCount);
     snwWrite(writer, def->hexes, (size_t)def->hexCount * sizeof *def->hexes);
     snwWriteInt(writer, def->triangleCount);
     snwWrite(writer, def->triangles, (size_t)def->triangleCount * sizeof *def->triangles);
     if (def->tetCount == 0) // else they stand beside the tets
         snwWrite(writer, def->regions, elements * sizeof *def->regions);
+
     WriteOptional(writer, def->elementBones, elements * sizeof *def->elementBones);
     WriteOptional(writer, def->colors, vertices * sizeof *def->colors);
     WriteOptional(writer, def->texcoords, vertices * sizeof *def->texcoords);
+
     const snwTexture* texture = &def->texture;
     snwWriteInt(writer, texture->width);
     snwWriteInt(writer, texture->height);
@@ -261,11 +267,13 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
     bool weights = tracks || def->boneWeights.vertexCount > 0 || def->handleWeights.vertexCount > 0;
     bool more = weights || NeedsMore(def);
 
+    // The lowest version that can hold it, so that a character keeps its bytes and its hash when new versions come.
     snwWriteInt(&writer, (int32_t)(bodies    ? SNW_CHARACTER_MAGIC_5
                                    : tracks  ? SNW_CHARACTER_MAGIC_4
                                    : weights ? SNW_CHARACTER_MAGIC_3
                                    : more    ? SNW_CHARACTER_MAGIC_2
                                              : SNW_CHARACTER_MAGIC_1));
+
     snwWriteText(&writer, def->name);
     snwWriteText(&writer, def->source);
     snwWrite(&writer, def->color, sizeof def->color);
@@ -276,9 +284,11 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
     snwWrite(&writer, def->regions, (size_t)def->tetCount * sizeof *def->regions);
     snwWriteInt(&writer, def->edgeCount);
     snwWrite(&writer, def->edges, (size_t)def->edgeCount * sizeof *def->edges);
+
     snwWriteInt(&writer, def->masses != NULL);
     if (def->masses != NULL)
         snwWrite(&writer, def->masses, (size_t)def->vertexCount * sizeof *def->masses);
+
     WriteMaterials(&writer, def);
     WriteRig(&writer, def);
     if (more)
@@ -369,6 +379,7 @@ static void ReadConstraints(snwReader* reader, snwArena* arena, snwCharacterDef*
 
 static void ReadRig(snwReader* reader, snwArena* arena, snwCharacterDef* def)
 {
+    // Counts are bounded by the bytes that one of them takes at least: a damaged count allocates nothing large.
     def->boneCount = snwReadCount(reader, 60);
     snwBoneDef* bones = snwArena_Alloc(arena, (size_t)def->boneCount, sizeof *bones);
     for (int i = 0; bones != NULL && i < def->boneCount; ++i)
@@ -385,6 +396,7 @@ static void ReadRig(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     snwJointDef* joints = snwArena_Alloc(arena, (size_t)def->jointCount, sizeof *joints);
     for (int i = 0; joints != NULL && i < def->jointCount; ++i)
         ReadJoint(reader, arena, &joints[i]);
+
     def->handleCount = snwReadCount(reader, 36);
     snwHandleDef* handles = snwArena_Alloc(arena, (size_t)def->handleCount, sizeof *handles);
 
@@ -450,11 +462,14 @@ static void ReadMore(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     snwBoneDef* bones = (snwBoneDef*)def->bones; // our own, of ReadRig
     for (int i = 0; bones != NULL && i < def->boneCount; ++i)
         bones[i].parent = snwReadInt(reader);
+
     def->thickness = snwReadReal(reader);
     def->hexCount = snwReadCount(reader, sizeof *def->hexes);
     def->hexes = ReadArray(reader, arena, def->hexCount, sizeof *def->hexes);
+
     def->triangleCount = snwReadCount(reader, sizeof *def->triangles);
     def->triangles = ReadArray(reader, arena, def->triangleCount, sizeof *def->triangles);
+
     int elements = snwCharacterDef_Elements(def).count;
     if (def->tetCount == 0)
         def->regions = ReadLong(reader, arena, elements, sizeof *def->regions);
@@ -507,10 +522,13 @@ static void ReadBodies(snwReader* reader, const snwCharacterDef* def)
             bones[i].inertia[k] = snwReadReal(reader);
         shape->kind = (snwColliderKind)snwReadInt(reader);
         shape->place.position = ReadVec3(reader);
+
+        // In the order in which they were written: x y z w.
         double* turn[4] = {
             &shape->place.rotation.x, &shape->place.rotation.y, &shape->place.rotation.z, &shape->place.rotation.w};
         for (int k = 0; k < 4; ++k)
             *turn[k] = snwReadReal(reader);
+
         shape->size = ReadVec3(reader);
         for (int k = 0; k < 3; ++k)
             shape->cells[k] = snwReadInt(reader);
@@ -533,11 +551,14 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
     uint32_t magic = (uint32_t)snwReadInt(&reader);
     if (magic < SNW_CHARACTER_MAGIC_1 || magic > SNW_CHARACTER_MAGIC_5 || (magic & 0xFFFFFF) != 0x434E53)
         return snwFail(message, snw_errorInput, NULL, "not a saved character, or of another version");
+
+    // In the order of snwCharacter_Save.
     snwArena arena = {.context = context};
     snwCharacterDef def = snwDefaultCharacterDef();
     def.name = ReadName(&reader, &arena);
     def.source = ReadName(&reader, &arena);
     snwRead(&reader, def.color, sizeof def.color);
+
     ReadMesh(&reader, &arena, &def);
     ReadRig(&reader, &arena, &def);
     if (magic != SNW_CHARACTER_MAGIC_1)
@@ -552,6 +573,8 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
         ReadBehind(&reader, &arena, &def);
     if (magic == SNW_CHARACTER_MAGIC_5)
         ReadBodies(&reader, &def);
+
+    // The caller's names, if it gave any: a file that was renamed, say.
     def.name = name != NULL ? name : def.name;
     def.source = source != NULL ? source : def.source;
     snwResult result;
@@ -564,6 +587,7 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
         result = snwCreateCharacter(context, &def, character, message);
 
     snwArena_Free(&arena);
+    // It came out of a file, so it is the file that is wrong.
     if (result == snw_errorArgument)
     {
         result = snw_errorInput;

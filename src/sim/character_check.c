@@ -32,6 +32,7 @@ static snwResult CheckCount(int count, int most, const void* data, const char* w
 
 static snwResult CheckCounts(const snwCharacterDef* def, snwMessage* message)
 {
+    // Everything of a character that is counted.
     const struct
     {
         int count, most;
@@ -130,6 +131,7 @@ static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
 
     if (CheckFlat(def, message) < 0 || CheckElements(def, message) < 0)
         return snw_errorArgument;
+
     for (int i = 0; i < def->edgeCount; ++i)
     {
         const int* e = def->edges[i];
@@ -170,9 +172,12 @@ static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* m
     if (!finite || joint->stiffness < 0.0 || joint->damping < 0.0 || !(joint->cone >= 0.0 && joint->cone <= SNW_PI))
         return snwFail(message, snw_errorArgument, "start from snwDefaultJointDef()",
             "joints[%d] has a number out of range", index);
+
     if (fabs(snwVec3_Length(joint->axis) - 1.0) > 1e-6 || fabs(snwVec3_Length(joint->axis2) - 1.0) > 1e-6)
         return snwFail(
             message, snw_errorArgument, "normalise axis and axis2", "joints[%d] has an axis that is not unit", index);
+
+    // Ranges about second and third axes, for joints that have them.
     bool second = joint->lower2 < joint->upper2, third = joint->lower3 < joint->upper3;
     bool fits = joint->type == snw_jointBall || (joint->type == snw_jointUniversal && !third);
     if ((second || third) && !fits)
@@ -249,14 +254,17 @@ static bool IsInertia(const double i[6])
 
 static snwResult CheckBody(const snwBoneDef* bone, int index, snwMessage* message)
 {
+    // All six 0: no inertia is given.
     double given = 0.0;
     for (int k = 0; k < 6; ++k)
         given += fabs(bone->inertia[k]);
+
     if (bone->mass != 0.0 && !(bone->mass >= SNW_MIN_MASS && bone->mass <= SNW_MAX_MASS))
         return snwFail(message, snw_errorArgument, "0 leaves it to the mesh",
             "bones[%d] '%s' must weigh %g..%g kg, is %g", index, bone->name, SNW_MIN_MASS, SNW_MAX_MASS, bone->mass);
     if (given == 0.0)
         return snw_ok;
+
     if (bone->mass == 0.0)
         return snwFail(
             message, snw_errorArgument, "give it one", "bones[%d] '%s' has an inertia and no mass", index, bone->name);
@@ -279,14 +287,20 @@ static snwResult CheckShape(const snwBoneDef* bone, int index, snwMessage* messa
     if (!sphere && !box && shape->kind != snw_colliderCapsule)
         return snwFail(message, snw_errorArgument, "sphere, box or capsule", "bones[%d] '%s' has a shape of kind %d",
             index, bone->name, (int)shape->kind);
+
+    // Sizes that the kind does not have count as 1.
     const double sizes[3] = {shape->size.x, sphere ? 1.0 : shape->size.y, box ? shape->size.z : 1.0};
     bool fits = snwVec3_IsWithin(shape->place.position, SNW_MAX_POSITION) && snwQuat_IsFinite(shape->place.rotation) &&
                 fabs(snwQuat_Dot(shape->place.rotation, shape->place.rotation) - 1.0) < 1e-6;
+
     for (int k = 0; k < 3; ++k)
         fits = fits && sizes[k] >= SNW_MIN_SIZE && sizes[k] <= SNW_MAX_SIZE;
+
     if (!fits)
         return snwFail(message, snw_errorArgument, NULL, "the shape of bones[%d] '%s' has a number out of range", index,
             bone->name);
+
+    // Cells: all 0 for a hard shape, else a lattice.
     const int* cells = shape->cells;
     bool hard = cells[0] == 0 && cells[1] == 0 && cells[2] == 0;
     for (int k = 0; k < 3 && !hard; ++k)
@@ -341,6 +355,7 @@ static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
     for (int i = 0; i < def->constraintCount; ++i)
         if (CheckConstraint(def, i, message) < 0)
             return snw_errorArgument;
+
     snwResult result = CheckWeights(def, &def->boneWeights, def->boneCount, "boneWeights", message);
     return result < 0 ? result : CheckWeights(def, &def->handleWeights, def->handleCount, "handleWeights", message);
 }

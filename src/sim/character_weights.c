@@ -51,6 +51,8 @@ static void UseHandles(Job* job)
 
     if (job->arena.failed)
         return;
+
+    // Which handle is the bone, so that vertices of the bone belong to that handle.
     for (int i = 0; i < def->boneCount; ++i)
         handleOf[i] = -1;
     for (int i = 0; i < def->handleCount; ++i)
@@ -135,11 +137,15 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
 
     // A ninth handle of a cage weighs as much as the eighth: cut off, the flesh is torn. Of bones it hardly does.
     def.influences = job->def->influences > 0 || job->def->handles ? job->def->influences : snw_boneInfluences;
+
     if (job->mesh.elements.count == 0)
         return SolveClosest(job, "the character has no elements", weights);
+
     bool cage = snwHasClosedCage(&job->mesh);
     snwResult result = cage ? snwSolveCage(job->context, &def, weights, &report, &why)
                             : snwSolveBiharmonic(job->context, &def, weights, &report, &why);
+
+    // A mesh that it cannot solve gets the weights of the closest handles, and the reason is told.
     if (result == snw_errorInput)
         return SolveClosest(job, why.text, weights);
 
@@ -184,11 +190,13 @@ snwResult snwComputeWeights(
     snwResult result = CheckDef(character, def, message);
     if (result < 0)
         return result;
+
     Job job = {.context = character->context, .character = character, .def = def, .message = message};
     job.arena.context = character->context;
     job.mesh.vertices = character->def.vertices;
     job.mesh.vertexCount = character->def.vertexCount;
     job.mesh.elements = character->elements;
+
     if (def->handles)
         UseHandles(&job);
     else
@@ -197,6 +205,7 @@ snwResult snwComputeWeights(
     result = def->handles && !job.arena.failed ? UseCage(&job) : snw_ok;
     if (job.arena.failed)
         result = snwFailMemory(message);
+
     if (result == snw_ok && def->kind == snw_weightsClosest)
         result = SolveClosest(&job, NULL, weights);
     else if (result == snw_ok)

@@ -1,3 +1,6 @@
+// Checks that scenes and characters share: places that are numbers, keys in rising order, names that are there and
+// differ.
+
 #include "sim/check.h"
 #include "base/context.h"
 #include "base/hash.h"
@@ -76,6 +79,7 @@ snwResult snwCheckNames(snwContext* context, const void* first, size_t stride, i
                 message, snw_errorArgument, NULL, "%s[%d] needs a name of 1..%d bytes", what, i, SNW_MAX_NAME);
     }
 
+    // Sorted by their hashes: equal names come to stand side by side.
     uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
     int* order = snwAllocArray(context, (size_t)count, sizeof *order);
     bool enough = keys != NULL && order != NULL;

@@ -38,6 +38,7 @@ snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* 
     snwDisplay* display = snwAlloc(prepared->context, sizeof *display);
     if (display == NULL)
         return snwFailMemory(message);
+
     const snwEmbedding* embedding = &prepared->embedding;
     snwArena* arena = &display->arena;
     size_t count = (size_t)prepared->info.surfaceCount, points = (size_t)embedding->pointCount;
@@ -45,6 +46,7 @@ snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* 
     display->prepared = prepared;
     display->motion = -1;
     snwPrepared_Retain(prepared);
+
     display->scratch = snwArena_Alloc(arena, snwEmbedding_ScratchSize(embedding) + 1, sizeof(float));
     display->points = snwArena_Alloc(arena, 3 * points + 1, sizeof(float));
     display->gradients = snwArena_Alloc(arena, 9 * points + 1, sizeof(float));
@@ -282,9 +284,12 @@ snwResult snwDisplay_Update(snwDisplay* display, const float* positions, int cou
     if (count != prepared->character->def.vertexCount || stride < 12)
         return snwFail(message, snw_errorArgument, "give the vertices of a body with this character",
             "%d positions for %d vertices", count, prepared->character->def.vertexCount);
+
     for (int i = 0; i < count; ++i)
         if (!snwVec3_IsFinite(At(positions, stride, i)))
             return snwFail(message, snw_errorArgument, NULL, "the position of vertex %d is not finite", i);
+
+    // All points of all surfaces at once; surfaces then take theirs.
     snwEmbeddingMove move = {positions, stride, display->scratch, display->points};
     snwEmbedding_Evaluate(prepared->context, &prepared->embedding, &move);
     if (prepared->embedding.arms != NULL)

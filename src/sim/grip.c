@@ -1,3 +1,6 @@
+// Hands on flesh: which vertices one holds, how stiff its spring is and how hard it may pull at most. The law is in
+// grip.h.
+
 #include "sim/grip.h"
 
 #include <math.h>

@@ -200,6 +200,7 @@ static snwResult CheckBody(const snwSim* sim, int index, snwMessage* message)
         return result;
     }
 
+    // No edge is longer than the diagonal of the body's bounds.
     double across = 0.0;
     for (int k = 0; k < 3; ++k)
         across = fmax(across, (double)upper[k] - (double)lower[k]);

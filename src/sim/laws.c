@@ -1,3 +1,5 @@
+// Energy densities of elastic laws, in double, for measures and reports; no step runs them.
+
 #include "sim/laws.h"
 
 #include <math.h>

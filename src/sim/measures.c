@@ -137,6 +137,7 @@ static double ElementElastic(const Subject* subject, int element)
     double sum = 0.0;
     for (int point = 0; point < points; ++point)
     {
+        // One point of a tet or triangle, whose F is the same all over; eight of a hex.
         snwMat3 inverse, shape = EdgesOf(arity, rest, point, (snwVec3){0, 0, 1});
         if (!snwMat3_Inverse(shape, &inverse))
             continue;
@@ -314,14 +315,17 @@ snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* m)
     m->minVolumeRatio = DBL_MAX;
     double mass = 0.0;
     snwResult result = snw_ok;
+
     for (int i = 0; i < sim->bodyCount && result >= 0; ++i)
         if (body < 0 || body == i)
             result = MeasureBody(sim, i, &mass, m);
     if (body < 0)
         MeasureProps(sim, &mass, m);
+
     m->centre = snwVec3_Scale(m->centre, mass > 0.0 ? 1.0 / mass : 0.0);
     m->minVolumeRatio = m->minVolumeRatio < DBL_MAX ? m->minVolumeRatio : 1.0;
 
+    // Contacts of the last substep.
     for (int i = 0; i < sim->contactCount; ++i)
     {
         if (body >= 0 && sim->contacts[i].body != body)

@@ -1,3 +1,6 @@
+// The origin of each body: when it follows, how positions are told to others who count from elsewhere, and gravity
+// that adds up to g t although velocities are floats.
+
 #include "sim/origin.h"
 #include "math/rows.h"
 
@@ -77,6 +80,7 @@ void snwSim_SeeVertices(const snwSim* sim, int index, int which, snwVec3 from, s
     if (AreSame(*body->origin, from))
         return;
 
+    // Kept until something changes: several ask for the same places in a step.
     float* rows = body->placeRows[which];
     if (body->placeChanges[which] != sim->changes || !AreSame(body->placesFrom[which], from))
     {

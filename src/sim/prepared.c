@@ -1,3 +1,6 @@
+// A prepared character is checked, since it may come from a file that anybody wrote, and copied; from then on it is
+// only read.
+
 #include "sim/prepared.h"
 
 #include "sim/character.h"
@@ -88,6 +91,8 @@ static snwResult CheckSurface(const snwPreparedDef* def, int index, snwMessage* 
 static snwResult CheckEmbedding(const snwEmbedding* embedding, int bodyCount, snwMessage* message)
 {
     size_t points = (size_t)embedding->pointCount;
+
+    // What every embedding has.
     snwResult result = CheckIndices(
         (const int*)embedding->corners, 4 * points, embedding->vertexCount, "corners", message);
     if (result >= 0)
@@ -96,6 +101,8 @@ static snwResult CheckEmbedding(const snwEmbedding* embedding, int bodyCount, sn
         result = CheckFloats((const float*)embedding->arms, 12 * points, "arms", message);
     if (result >= 0)
         result = CheckIndices(embedding->vertices, (size_t)embedding->vertexCount, bodyCount, "vertices", message);
+
+    // With arms, also the rows that gradients around each vertex are found by.
     if (result < 0 || embedding->arms == NULL)
         return result;
     for (int i = 0; i < embedding->vertexCount; ++i)
@@ -105,6 +112,7 @@ static snwResult CheckEmbedding(const snwEmbedding* embedding, int bodyCount, sn
     if (embedding->starts[0] != 0)
         return snwFail(message, snw_errorArgument, NULL, "starts do not begin at 0");
     result = CheckIndices(embedding->neighbours, entries, bodyCount, "neighbours", message);
+
     for (size_t i = 0; i < 3 * entries && result >= 0; ++i)
         if (!isfinite(((const float*)embedding->gradients)[i]))
             result = snwFail(message, snw_errorArgument, NULL, "gradients are not finite");
@@ -115,6 +123,7 @@ static snwResult CheckEmbedding(const snwEmbedding* embedding, int bodyCount, sn
 static snwResult Check(const snwPreparedDef* def, snwMessage* message)
 {
     const snwCharacterDef* body = snwCharacter_GetDef(def->character);
+
     if (def->surfaceCount < 0 || def->surfaceCount > snw_maxSurfaces || def->textureCount < 0 ||
         def->textureCount > snw_maxTextures || !(def->info.scale > 0.0 && isfinite(def->info.scale)) ||
         !isfinite(def->info.embeddingError))
@@ -172,6 +181,7 @@ static void CopySurface(snwArena* arena, snwSurfaceInfo* surface, int motionCoun
     for (int i = 0; i < surface->partCount && parts != NULL; ++i)
         parts[i].material = snwArena_Text(arena, parts[i].material);
     surface->parts = parts;
+
     if (surface->tracks == NULL)
         return;
     snwVertexTrackDef* tracks = snwArena_Alloc(arena, (size_t)motionCount, sizeof *tracks);
@@ -200,6 +210,7 @@ static void CopyLists(snwPrepared* prepared, const snwPreparedDef* def)
 {
     snwArena* arena = &prepared->arena;
     size_t count = (size_t)def->surfaceCount;
+
     prepared->surfaces = snwArena_Copy(arena, def->surfaces, count, sizeof *def->surfaces);
     prepared->anchors = snwArena_Copy(arena, def->anchors, (size_t)def->anchorCount, sizeof *def->anchors);
     prepared->anchorCount = def->anchorCount;
@@ -229,12 +240,16 @@ snwResult snwCreatePrepared(snwContext* context, const snwPreparedDef* def, snwP
     snwPrepared* prepared = snwAlloc(context, sizeof *prepared);
     if (prepared == NULL)
         return snwFailMemory(message);
+
     prepared->context = context;
     prepared->arena.context = context;
+
     prepared->references = 1;
     prepared->character = def->character;
     snwCharacter_Retain(prepared->character);
     CopyLists(prepared, def);
+
+    // The caller's numbers and texts, with counts of our own.
     prepared->info = def->info;
     prepared->info.surfaceCount = def->surfaceCount;
     prepared->info.textureCount = def->textureCount;
@@ -245,6 +260,7 @@ snwResult snwCreatePrepared(snwContext* context, const snwPreparedDef* def, snwP
     if (def->info.clips != NULL)
         prepared->info.clips = snwArena_Copy(
             &prepared->arena, def->info.clips, (size_t)snwCharacter_GetInfo(def->character).motionCount, sizeof(int));
+
     if (prepared->arena.failed)
     {
         snwPrepared_Release(prepared);

@@ -89,6 +89,7 @@ static void WriteSurface(const snwPrepared* prepared, int index, snwWriter* writ
     for (int i = 0; i < 7; ++i)
         snwWriteInt(writer, numbers[i]);
     snwWrite(writer, surface->place, sizeof surface->place);
+
     snwWrite(writer, surface->positions, count * sizeof *surface->positions);
     snwWrite(writer, surface->normals, count * sizeof *surface->normals);
     WriteOptional(writer, surface->texcoords, count * sizeof *surface->texcoords);
@@ -162,6 +163,8 @@ static void WriteSections(const snwPrepared* prepared, Section sections[snw_sect
 
     snwFree(prepared->context, block);
     WriteEmbedding(&prepared->embedding, &sections[2].writer);
+
+    // Surfaces, and what rigid ones are fitted to.
     snwWriteInt(&sections[3].writer, prepared->info.surfaceCount);
     for (int i = 0; i < prepared->info.surfaceCount; ++i)
         WriteSurface(prepared, i, &sections[3].writer);
@@ -195,6 +198,8 @@ static size_t RoundUp(size_t size)
 static void Join(const Section* sections, int count, snwWriter* out)
 {
     size_t start = RoundUp(snw_headBytes + (size_t)count * snw_sectionBytes + 8), total = start;
+
+    // The sections' places follow from their sizes; the table comes first.
     for (int i = 0; i < count; ++i)
         total = RoundUp(total) + sections[i].writer.size;
     snwWrite(out, s_magic, sizeof s_magic);
@@ -213,6 +218,7 @@ static void Join(const Section* sections, int count, snwWriter* out)
         start = RoundUp(start + writer->size);
     }
 
+    // The checksum of head and table, then the sections, each from a multiple of 16 on.
     snwWriteU64(out, snwHash(out->data, out->size, 0));
     for (int i = 0; i < count; ++i)
     {
@@ -306,6 +312,7 @@ static snwResult TakeSection(Loader* loader, snwReader* head, size_t* end)
     int32_t zero = snwReadInt(head);
     uint64_t offset = snwReadU64(head), size = snwReadU64(head), checksum = snwReadU64(head);
 
+    // Sections stand in the order of the table, with no more than the padding between them, and that is zeros.
     if (head->failed || zero != 0 || offset < *end || offset - *end >= 16 || offset > head->size ||
         size > head->size - offset || !IsZero(head->data + *end, (size_t)offset - *end))
         return Damaged(loader->message, "its sections do not follow each other");
@@ -333,15 +340,19 @@ static snwResult TakeSections(Loader* loader, const void* data, size_t size)
         return snwFail(loader->message, snw_errorInput, "make it with sinew prep", "not a prepared character");
     int version = snwReadInt(&head), count = snwReadInt(&head);
     uint64_t total = snwReadU64(&head);
+
     if (head.failed)
         return Damaged(loader->message, "it is cut short");
     if (version != snw_preparedVersion)
         return snwFail(loader->message, snw_errorInput, "prepare it again with this version",
             "a prepared character of version %d, but %d is read here", version, snw_preparedVersion);
+
     if (total != size)
         return Damaged(loader->message, total > size ? "it is cut short" : "something follows its end");
     if (count < 1 || count > snw_maxSections)
         return Damaged(loader->message, "it has no sections");
+
+    // The table is trusted only once its own checksum fits.
     size_t tableEnd = snw_headBytes + (size_t)count * snw_sectionBytes;
     if (tableEnd + sizeof(uint64_t) > size)
         return Damaged(loader->message, "it is cut short");
@@ -350,10 +361,12 @@ static snwResult TakeSections(Loader* loader, const void* data, size_t size)
     if (sum.failed || snwHash(data, tableEnd, 0) != checksum)
         return Damaged(loader->message, "a checksum does not fit");
     loader->def.info.checksum = checksum;
+
     size_t end = tableEnd + 8;
     for (int i = 0; i < count; ++i)
         if (TakeSection(loader, &head, &end) < 0)
             return snw_errorInput;
+
     for (int i = 0; i < snw_neededCount; ++i)
         if (!loader->found[i])
             return Damaged(loader->message, "a section is missing");
@@ -449,12 +462,14 @@ static void ReadSurface(Loader* loader, snwReader* reader, snwSurfaceInfo* surfa
     surface->vertexCount = numbers[4];
     surface->triangleCount = numbers[5];
     surface->partCount = numbers[6];
+
     snwRead(reader, surface->place, sizeof surface->place);
     surface->positions = ReadLong(loader, reader, surface->vertexCount, sizeof *surface->positions);
     surface->normals = ReadLong(loader, reader, surface->vertexCount, sizeof *surface->normals);
     surface->texcoords = ReadOptional(loader, reader, surface->vertexCount, sizeof *surface->texcoords);
     surface->colors = ReadOptional(loader, reader, surface->vertexCount, sizeof *surface->colors);
     surface->triangles = ReadLong(loader, reader, surface->triangleCount, sizeof *surface->triangles);
+
     *points = ReadLong(loader, reader, surface->vertexCount, sizeof(int));
     surface->parts = ReadParts(loader, reader, surface->partCount);
 }
@@ -572,6 +587,7 @@ static snwResult Finish(Loader* loader, const char* name, const char* source, sn
         result = snwCreatePrepared(loader->context, &loader->def, prepared, loader->message);
     snwCharacter_Release(loader->def.character);
 
+    // It came out of a file, so it is the file that is wrong.
     if (result == snw_errorArgument)
     {
         result = snw_errorInput;

@@ -1,3 +1,5 @@
+// Scenes: a definition is checked, copied whole and hashed; nothing of it changes afterwards. Sims share it.
+
 #include "sim/scene.h"
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -274,6 +276,7 @@ static snwResult CheckGeneral(const snwSceneDef* def, snwMessage* message)
         return snwFail(message, snw_errorArgument, NULL, "rate must be 1..100000 frames per second, is %g", def->rate);
     if (!(def->duration >= 0.0 && def->duration <= 1e6))
         return snwFail(message, snw_errorArgument, NULL, "duration must be 0..1e6 s, is %g", def->duration);
+
     const int counts[] = {def->bodyCount, def->colliderCount, def->propCount, def->frictionCount, def->pinCount,
         def->clipCount, def->settingCount, def->commandCount};
     const void* arrays[] = {
@@ -281,6 +284,7 @@ static snwResult CheckGeneral(const snwSceneDef* def, snwMessage* message)
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
         if (counts[i] < 0 || counts[i] > snw_maxSceneParts || (counts[i] > 0 && arrays[i] == NULL))
             return snwFail(message, snw_errorArgument, NULL, "a count is out of range or its array is missing");
+
     if (def->frictionCount > snw_maxFrictions)
         return snwFail(message, snw_errorArgument, NULL, "more than %d pairs of surfaces", snw_maxFrictions);
 
@@ -341,6 +345,7 @@ static snwResult CheckClipsDiffer(snwContext* context, const snwSceneDef* def, s
     {
         const snwClipDef* clip = &def->clips[i];
         uint64_t body = clip->target == snw_clipHandle || clip->target == snw_clipJoint ? (uint64_t)clip->body + 1 : 0;
+        // What is moved: kind of target, body if there are several, index.
         keys[i] = (uint64_t)clip->target << 60 | body << 32 | (uint64_t)clip->index;
         order[i] = i;
     }
@@ -404,6 +409,8 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
     *copy = *def;
     copy->name = snwArena_Text(arena, def->name);
     copy->method = snwArena_Text(arena, def->method);
+
+    // What has a name only, then what has more to copy.
     COPY_NAMED(snwBodyDef, bodies, bodyCount)
     COPY_NAMED(snwColliderDef, colliders, colliderCount)
     for (int i = 0; !arena->failed && i < def->colliderCount; ++i)
@@ -414,6 +421,7 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
         ((snwBodyDef*)copy->bodies)[i].motion = snwArena_Text(arena, copy->bodies[i].motion);
     COPY_SURFACES(snwColliderDef, colliders, colliderCount)
     COPY_SURFACES(snwPropDef, props, propCount)
+
     snwFrictionDef* frictions = snwArena_Copy(arena, def->frictions, (size_t)def->frictionCount, sizeof *frictions);
     for (int i = 0; frictions != NULL && i < def->frictionCount; ++i)
     {
@@ -424,6 +432,7 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
     copy->frictions = frictions;
     COPY_NAMED(snwPinDef, pins, pinCount)
     COPY_NAMED(snwSetting, settings, settingCount)
+
     snwClipDef* clips = snwArena_Copy(arena, def->clips, (size_t)def->clipCount, sizeof *clips);
 
     for (int i = 0; clips != NULL && i < def->clipCount; ++i)
@@ -603,9 +612,11 @@ snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene**
     snwScene* scene = snwAlloc(context, sizeof *scene);
     if (scene == NULL)
         return snwFailMemory(message);
+
     scene->context = context;
     scene->arena.context = context;
     atomic_init(&scene->references, 1);
+
     CopyScene(scene, def);
     result = scene->arena.failed || HashScene(scene) < 0 ? snwFailMemory(message) : PrepareColliders(scene, message);
 

@@ -1,3 +1,6 @@
+// What colliders of a scene have beyond a place and a size: heightfields and meshes are checked, copied and hashed
+// here. A mesh must be closed, or nobody could say what is inside of it.
+
 #include "sim/scene_colliders.h"
 #include "base/sort.h"
 #include "math/transform.h"

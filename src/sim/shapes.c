@@ -1,3 +1,6 @@
+// The context's list of what methods have prepared from meshes, found by a hash of the mesh; counted, and freed with
+// its last user.
+
 #include "sim/shapes.h"
 
 #include "base/hash.h"
@@ -22,6 +25,8 @@ snwResult snwShape_Acquire(
 
     uint64_t key = MeshKey(&def->character->def, paramsKey);
     snwResult result = snw_ok;
+
+    // Locked while it is made: a second character with this mesh waits rather than making it again.
     pthread_mutex_lock(&context->shapeMutex);
     snwShape* shape = context->shapes;
     while (shape != NULL && (shape->method != method || shape->key != key))

@@ -284,6 +284,8 @@ static int CutSubstep(const snwSim* sim, double h)
             continue;
         if (size < sim->method->smallBody)
             most = fmax(most, ceil(h * sqrt(g * size / sim->method->mostWeight) / edge));
+
+        // Speed.
         double longest = sim->method->mostWay * size, way = longest > 0.0 ? h * SpeedOf(sim, i) : 0.0;
         if (way > longest)
             most = fmax(most, ceil(4.0 * way / longest));
@@ -298,12 +300,15 @@ static snwResult RunSubsteps(snwSim* sim, double dt, int count, snwMessage* mess
     for (int i = 0; i < count; ++i)
     {
         double fraction = (double)(i + 1) / count;
+
+        // Where pins, colliders and motions are at the end of this part of the step.
         sim->substepTime = begin + fraction * dt;
         sim->lastSubstep = i + 1 == count;
         sim->part[0] = (double)i / count;
         sim->part[1] = fraction;
         MoveAll(sim, sim->substepTime, fraction);
         sim->contactCount = 0;
+
         snwResult result = sim->method->step(sim, h, message);
         if (result < 0)
             return result;
@@ -367,12 +372,17 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     snwMessage_Clear(message);
     if (!(dt > 0.0) || !isfinite(dt))
         return snwFail(message, snw_errorArgument, NULL, "dt must be > 0 s, is %g", dt);
+
+    // Room in the log first: commands that are applied must be written down.
     if (!snwArray_Reserve(sim->context, &sim->log, sim->pending.count))
         return snwFailMemory(message);
     double start = sim->stageStart = snwClock_Seconds();
     sim->dt = dt;
+
     for (int i = 0; i < sim->method->stageCount; ++i)
         sim->timings[i].ms = 0.0;
+
+    // Kept to go back to if the step fails.
     memcpy(sim->backup, sim->block, sim->blockSize);
     int logged = sim->log.count;
     snwResult warning = ApplyScript(sim, message);
@@ -382,6 +392,7 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     if (sim->state->step == sim->state->scriptStart)
         snwSim_WarnOfOverlaps(sim);
     snwSim_FindGrips(sim);
+
     snwResult result = RunStep(sim, dt, message);
     sim->changes++;
 

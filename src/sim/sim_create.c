@@ -42,6 +42,7 @@ static snwResult AddModel(
     snwModel* model = snwAlloc(character->context, sizeof *model);
     if (model == NULL)
         return snwFailMemory(message);
+
     snwModelDef def = {character->context, character, params, NULL};
     snwResult result = snwShape_Acquire(&def, method, key, &model->shape, message);
     def.shape = model->shape != NULL ? model->shape->data : NULL;
@@ -147,11 +148,14 @@ void snwSim_Reset(snwSim* sim)
 {
     snwStateHeader* state = sim->state;
     const snwSceneDef* def = sim->def;
+
+    // Back to the scene as it began. Time goes on, and so does the count of steps: the script is seen from here.
     state->startTime = state->time;
     state->scriptStart = state->step;
     state->scriptNext = 0;
     state->gravity = def->gravity;
     memset(sim->grabs, 0, (size_t)sim->grabCount * sizeof *sim->grabs);
+
     for (int i = 0; i < def->pinCount; ++i)
         StartMover(&sim->pins[i], sim->pinClips[i], snwTransform_Identity(), def->pins[i].held);
     for (int i = 0; i < def->colliderCount; ++i)
@@ -237,6 +241,7 @@ static void MakePinSet(snwSim* sim, int index)
     set->offsets = snwArena_Alloc(&sim->arena, (size_t)set->count, sizeof *set->offsets);
     if (sim->arena.failed)
         return;
+
     int count = 0;
 
     for (int i = 0; i < character->vertexCount; ++i)
@@ -389,6 +394,8 @@ static snwResult Build(snwSim* sim, snwMessage* message)
 {
     double params[snw_maxParams] = {0};
     SetParams(sim->def, sim->method, params);
+
+    // What a sim has beside its state: arrays of the bodies, pins and clips.
     sim->bodies = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *sim->bodies);
     sim->pinSets = snwArena_Alloc(&sim->arena, (size_t)sim->def->pinCount, sizeof *sim->pinSets);
     sim->starts = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *sim->starts);
@@ -407,6 +414,8 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     sim->contactCapacity *= others < snw_maxTouches ? others : snw_maxTouches;
     sim->contactCapacity += snw_maxPropTouches * sim->def->propCount;
     sim->contacts = snwArena_Alloc(&sim->arena, (size_t)sim->contactCapacity, sizeof *sim->contacts);
+
+    // Vertices that pins hold, up to a bound: each pin may hold all of a body.
     size_t pinned = 0;
     for (int i = 0; i < sim->def->pinCount && pinned <= snw_maxPinned; ++i)
     {
@@ -417,6 +426,7 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     if (pinned > snw_maxPinned)
         return snwFail(message, snw_errorUnsupported, "use fewer or smaller pins",
             "the pins hold more than %d vertices", snw_maxPinned);
+
     snwSim_CreateGrips(sim);
     sim->blockSize = LayOut(sim, NULL);
     sim->block = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
@@ -425,10 +435,13 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     if (sim->arena.failed)
         return snwFailMemory(message);
     LayOut(sim, sim->block);
+
+    // The state is laid out: parameters, then what the method wants of it.
     memcpy(sim->state->params, params, sizeof params);
     result = sim->method->createScratch != NULL ? sim->method->createScratch(sim, message) : snw_ok;
     if (result < 0)
         return result;
+
     for (int i = 0; i < sim->method->stageCount; ++i)
         sim->timings[i].stage = sim->method->stages[i];
     snwSim_Reset(sim);
@@ -449,10 +462,13 @@ snwResult snwCreateSimWith(
     sim->scene = def->scene;
     snwScene_Retain(sim->scene);
     sim->def = snwScene_GetDef(def->scene);
+
     sim->method = method;
     sim->grabCount = def->maxGrabs;
     sim->bodyCount = sim->def->bodyCount;
     sim->changes = 1;
+
+    // Whether the method can do all that the scene asks for.
     snwResult result = CheckElements(sim, message);
     result = result < 0 ? result : CheckMaterials(sim, message);
     result = result < 0 ? result : CheckFeatures(sim, message);

@@ -153,6 +153,8 @@ snwResult snwSim_Restore(snwSim* sim, const void* data, size_t size, snwMessage*
     snwResult result = CheckHeader(sim, data, size, message);
     if (result < 0)
         return result;
+
+    // In, and out again if it is not sound.
     memcpy(sim->backup, sim->block, sim->blockSize);
     memcpy(sim->block, (const unsigned char*)data + sizeof(SavedHeader), sim->blockSize);
     sim->changes++;
@@ -162,6 +164,7 @@ snwResult snwSim_Restore(snwSim* sim, const void* data, size_t size, snwMessage*
         return snwFail(message, snw_errorInput, "save it again", "the saved state holds numbers that cannot be");
     }
 
+    // What belongs to the time before: pushed commands, contacts, records of later steps.
     sim->pending.count = sim->pendingFirst = 0;
     sim->contactCount = 0;
     sim->retries = 0;

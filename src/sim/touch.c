@@ -1,3 +1,6 @@
+// Between a sim and contact/response.h: each substep it is told of bodies, colliders and props, and what it has found
+// goes back as contacts and as the motion of props.
+
 #include "sim/touch.h"
 #include "sim/grip.h"
 #include "sim/scene.h"
@@ -10,6 +13,8 @@ snwResult snwSim_CreateResponse(snwSim* sim, bool self, snwResponse** response, 
     int* counts = snwAllocArray(sim->context, 2 * bodies + 1, sizeof *counts);
     if (counts == NULL)
         return snwFailMemory(message);
+
+    // Vertices that touch, then all of them.
     for (size_t i = 0; i < bodies; ++i)
     {
         counts[i] = sim->bodies[i].character->touchCount;

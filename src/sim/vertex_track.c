@@ -113,10 +113,12 @@ snwResult snwVertexTrack_Check(
             "%d samples of %d vertices: no array, or more than %d offsets", track->sampleCount, vertexCount,
             SNW_MAX_SAMPLES);
 
+    // A loop whose first and last sample are one moment: they must be equal.
     bool closed = motion->loop && track->sampleCount > 1 && track->times[0] == 0.0 &&
                   track->times[track->sampleCount - 1] == motion->duration;
     if (CheckTimes(motion, track, closed, message) < 0)
         return snw_errorArgument;
+
     for (size_t i = 0; i < 3 * count; ++i)
         if (!(fabs((double)track->offsets[i / 3][i % 3]) <= most))
             return snwFail(message, snw_errorArgument, "metres are meant",

@@ -1,3 +1,6 @@
+// The edges, tets and triangles of a character coloured and put into blocks of eight, once, when a method prepares
+// its model. Greedy colouring in the order of the mesh: the same colours on every machine.
+
 #include "sim/constraints/blocks.h"
 #include "base/result.h"
 
@@ -23,6 +26,8 @@ static int ColourRound(const int* constraints, int arity, int count, uint64_t* u
         uint64_t taken = 0;
         for (int k = 0; k < arity; ++k)
             taken |= used[constraints[arity * i + k]];
+
+        // All 64 of this round are taken.
         if (taken == UINT64_MAX)
         {
             left++;
@@ -60,6 +65,7 @@ static int PlaceInBlocks(snwArena* arena, const int* colour, int count, snwColou
     int* sizes = snwAllocArray(arena->context, snw_maxColours, sizeof *sizes);
     if (sizes == NULL)
         return -1;
+
     for (int i = 0; i < count; ++i)
     {
         sizes[colour[i]]++;
@@ -150,13 +156,16 @@ static void* MakeBlocks(snwArena* arena, const Constraints* what, int blocks, in
 snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBlocks* blocks, snwMessage* message)
 {
     const snwCharacterDef* def = &character->def;
+
     Constraints edges = {(const int*)character->edges, 2, character->edgeCount, sizeof *blocks->edges};
     Constraints tets = {(const int*)def->tets, 4, def->tetCount, sizeof *blocks->tets};
     Constraints triangles = {(const int*)def->triangles, 3, def->triangleCount, 0};
     *blocks = (snwBlocks){.vertexCount = def->vertexCount};
+
     blocks->edgePlaces = snwArena_Alloc(arena, (size_t)edges.count + 1, sizeof *blocks->edgePlaces);
     blocks->tetPlaces = snwArena_Alloc(arena, (size_t)tets.count + 1, sizeof *blocks->tetPlaces);
     blocks->trianglePlaces = snwArena_Alloc(arena, (size_t)triangles.count + 1, sizeof *blocks->trianglePlaces);
+
     snwResult result = arena->failed ? snw_errorMemory : snw_ok;
     if (result == snw_ok)
         result = Place(arena, &triangles, def->vertexCount, &blocks->triangleColours, blocks->trianglePlaces,

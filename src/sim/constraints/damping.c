@@ -126,11 +126,17 @@ void snwRigidDamping_Apply(snwContext* context, const snwRigidDamping* def, doub
     DampLoop loop = {.kernels = snwConstraint_Kernels(context->simd),
         .rows = {def->positions, def->velocities, drifts ? def->drift : NULL, {0}, def->flat},
         .sums = def->sums};
+
+    // Sums are taken about a vertex of the body: near enough for floats.
     memcpy(loop.rows.origin, def->positions, sizeof loop.rows.origin);
     snwParallelFor(context, def->count, snw_dampGrain, SumChunk, &loop);
     AddChunks(def->sums, def->count);
+
+    // The rigid motion that has the momenta of the body.
     Whole whole = def->flat ? ReadPlane(def->sums) : ReadSolid(def->sums);
     MoveToCentre(def->flat, &whole);
+
+    // What exp(-rate t) loses in a substep, of everything but that.
     loop.change = (snwDampChange){.centre = {(float)whole.centre.x, (float)whole.centre.y, (float)whole.centre.z},
         .flesh = MotionOf(&whole, def->flat, 0),
         .drift = MotionOf(&whole, def->flat, 1),

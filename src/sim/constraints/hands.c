@@ -1,3 +1,6 @@
+// Hands and pins on rows of float4. A hand is the spring of sim/grip.h, solved with the other constraints in each
+// sweep.
+
 #include "sim/constraints/hands.h"
 #include "math/rows.h"
 

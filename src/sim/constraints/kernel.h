@@ -67,10 +67,14 @@ SNW_VISIT snwWide ProjectTets(float* positions, const snwTetBlock* block, int la
     for (int k = 0; k < 4; ++k)
         snwWide_Load4(positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
     VolumeGradients(p, u, g);
+
+    // Six times the volumes.
     snwWide rest = snwWide_Load(block->rest + lane), volume = Dot(u[0], g[1]);
     snwWide error = volume - rest;
     if (unfold)
         error = snwWide_Min(volume - snwWide_Splat(0.2f) * rest, snwWide_Splat(0.0f));
+
+    // w |grad C|^2 over the corners.
     snwWide sum = p[0][3] * Dot(g[0], g[0]) + p[1][3] * Dot(g[1], g[1]) + p[2][3] * Dot(g[2], g[2]) +
                   p[3][3] * Dot(g[3], g[3]);
     snwWide s = SafeRatio(stiffness * error, sum);

@@ -1,3 +1,5 @@
+// The kernels of the widest instruction set that is asked for and that the build has.
+
 #include "sim/constraints/kernels.h"
 
 const snwConstraintKernels* snwConstraint_Kernels(snwSimd simd)

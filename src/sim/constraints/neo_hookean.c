@@ -1,3 +1,6 @@
+// What the law of neo_hookean.h needs beside its kernel: rest shapes and compliances per tet, how much of the law the
+// sweeps have carried out, and velocities in substeps too short for floats.
+
 #include "sim/constraints/neo_hookean.h"
 #include "sim/constraints/kernels.h"
 
@@ -69,6 +72,8 @@ static void AddEffect(const snwNeoState* state, const snwNeoRest* rest, const sn
     snwMat3 edges = snwMat3_FromColumns(snwVec3_Sub(snwRow_Get(rows, tets->index[1][lane]), x0),
         snwVec3_Sub(snwRow_Get(rows, tets->index[2][lane]), x0),
         snwVec3_Sub(snwRow_Get(rows, tets->index[3][lane]), x0));
+
+    // F and its cofactor, in double: what is left of small strains is a difference of nearly equal numbers.
     snwMat3 inverse;
     for (int k = 0; k < 9; ++k)
         inverse.m[k / 3][k % 3] = (double)rest->inverse[k][lane];
@@ -113,6 +118,8 @@ snwNeoEffect snwNeoState_Effect(
     {
         snw_blocksAsked = 128
     };
+
+    // Every so many blocks, all over the body.
     int stride = (blocks->tetBlocks + snw_blocksAsked - 1) / snw_blocksAsked, count = 0;
     EffectSums sums = {0};
 
@@ -124,6 +131,7 @@ snwNeoEffect snwNeoState_Effect(
                 count++;
             }
 
+    // Strain that is no more than the rounding of positions tells nothing.
     if (!(sums.squares > 4.0 * s_leastStrain * s_leastStrain * count))
         return (snwNeoEffect){0.0, 1.0};
     return (snwNeoEffect){Part(sums.pp, sums.pl), Part(sums.work, sums.law)};

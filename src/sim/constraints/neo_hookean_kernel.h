@@ -1,4 +1,4 @@
-// The block of a tet, for the lanes that simd.h gives; see neo_hookean.h. Included by pbd_kernel.h.
+// The block of a tet, for the lanes that simd.h gives; see neo_hookean.h. Included by kernel.h.
 
 // Gradients of the shape functions: those of corners 1 to 3 are rows of the inverse, that of corner 0 minus their sum.
 static inline void ShapeGradients(const snwNeoRest* rest, int lane, snwWide g[4][3])
@@ -57,17 +57,23 @@ static inline snwWide MoveNeo(
     const snwWide p[4][4], const snwNeoRest* rest, snwNeoState* state, int lane, float relaxation, snwWide now[4][4])
 {
     snwWide g[4][3], f[3][3], s[3][3], w[6], r[3][3];
+
+    // F and s = cof F, row by row.
     ShapeGradients(rest, lane, g);
     Deformation(p, g, f);
     Cross(f[1], f[2], s[0]);
     Cross(f[2], f[0], s[1]);
     Cross(f[0], f[1], s[2]);
+
+    // A = 2 w + a~_D. The compliance has a least value, beyond which sweeps could not tell flesh from rigid.
     Yields(p, g, w);
     snwWide least = snwWide_Splat(1e-5f) * (w[0] + w[3] + w[5]);
     snwWide a = snwWide_Max(snwWide_Load(state->compliance + lane), least + least);
     snwWide most = MostYield(w), rate = SafeRatio(snwWide_Splat(1.0f), most + most + a);
 
     const snwWide zero = snwWide_Splat(0.0f);
+
+    // r_d, and numerator and denominator of q.
     snwWide above = Dot(f[0], s[0]) - snwWide_Splat(1.0f), below = snwWide_Load(state->bulk + lane);
     snwWide excess = above, lost = Lost(f, excess);
     for (int d = 0; d < 3; ++d)
@@ -84,6 +90,7 @@ static inline snwWide MoveNeo(
         below = below + rate * Dot(s[d], v);
     }
 
+    // dP_d into what has been pushed, and the corners by it.
     snwWide q = rate * SafeRatio(above, below);
     for (int d = 0; d < 3; ++d)
     {

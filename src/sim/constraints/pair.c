@@ -1,3 +1,6 @@
+// The numbers of each element that the kernels of pair.h read: inverse rest edges, how it yields to forces (W), and
+// its compliance, softened where a visit could not resist shear without overshooting.
+
 #include "sim/constraints/pair.h"
 
 #include <math.h>
@@ -39,6 +42,8 @@ static Element MakeElement(const snwPairDef* def, int index)
     Element element = {.arity = flat ? 3 : 4, .vertices = flat ? character->triangles[index] : character->tets[index]};
     element.volume = def->character->restVolumes[index];
     const snwMaterial* material = &def->materials[character->regions[index]];
+
+    // Gradients of the shape functions; those of all corners sum to 0.
     snwMat3 inverse = snwMat3_Diagonal(0, 0, 0);
     snwMat3_Inverse(RestEdges(def->character, &element), &inverse);
     element.yield = snwMat3_Diagonal(0, 0, 0);
@@ -48,6 +53,7 @@ static Element MakeElement(const snwPairDef* def, int index)
         element.g[0] = snwVec3_Sub(element.g[0], element.g[k]);
     }
 
+    // W = sum w G G^T.
     for (int k = 0; k < element.arity; ++k)
     {
         element.w[k] = (double)def->positions[4 * (size_t)element.vertices[k] + 3];
@@ -55,6 +61,7 @@ static Element MakeElement(const snwPairDef* def, int index)
             element.yield, snwMat3_Scale(snwMat3_Outer(element.g[k], element.g[k]), element.w[k]));
     }
 
+    // Not below the limit of the block; `kept` is how much of its stiffness the element has left.
     double trace = element.yield.m[0][0] + element.yield.m[1][1] + element.yield.m[2][2];
     double a = 2.0 * def->visits * (1.0 + material->poisson) / (material->young * element.volume * def->h * def->h);
     element.kept = a < snw_pairLimit * trace ? a / (snw_pairLimit * trace) : 1.0;
@@ -72,6 +79,7 @@ static double Part(snwVec3 v, int k)
 
 void snwPairTriangles_Set(const snwPairDef* def, snwPairTriangles* blocks)
 {
+    // Lanes that no triangle takes move spare rows behind the vertices.
     memset(blocks, 0, (size_t)def->blocks->triangleBlocks * sizeof *blocks);
     for (int b = 0; b < def->blocks->triangleBlocks; ++b)
         for (int i = 0; i < 3 * snw_blockLanes; ++i)

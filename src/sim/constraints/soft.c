@@ -1,3 +1,6 @@
+// Compliances of soft.h: what springs, volumes and strains must be like so that a mesh of them is flesh of Young's
+// modulus E and Poisson's ratio nu.
+
 #include "sim/constraints/soft.h"
 
 #include <math.h>

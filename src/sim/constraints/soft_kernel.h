@@ -33,11 +33,14 @@ SNW_VISIT void BeginEdge(const snwSoftSweep* sweep, int b, int lane, bool correc
         v->d[k] = v->p[0][k] - v->p[1][k];
     v->length = snwWide_Sqrt(Dot(v->d, v->d));
     v->sum = snwWide_Load(state->sum + lane);
+
+    // C + alpha~ lambda with the sign of the rest: what is still missing.
     snwWide yield = v->p[0][3] + v->p[1][3], compliance = snwWide_Load(state->compliance + lane);
     snwWide residual = snwWide_Load(state->rest + lane) - v->length - compliance * v->sum;
 
     if (corrected)
     {
+        // e = lambda grad C - q, by a part of it, as soft.h has it.
         snwWide along = SafeRatio(v->sum, v->length);
         for (int k = 0; k < 3; ++k)
             v->back[k] = along * v->d[k] - snwWide_Load(sweep->edgePushes[b].push[k] + lane);
@@ -116,10 +119,12 @@ SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
     snwWide compliance = snwWide_Load(state->compliance + lane), sum = snwWide_Load(state->sum + lane);
     snwWide yield = p[0][3] * Dot(g[0], g[0]) + p[1][3] * Dot(g[1], g[1]) + p[2][3] * Dot(g[2], g[2]) +
                     p[3][3] * Dot(g[3], g[3]);
+
     snwWide residual = snwWide_Load(state->rest + lane) - Dot(u[0], g[1]) - compliance * sum;
 
     if (corrected)
     {
+        // e, as soft.h has it. The push on corner 0 is what the others leave.
         for (int k = 1; k < 4; ++k)
             for (int d = 0; d < 3; ++d)
                 back[k][d] = sum * g[k][d] - snwWide_Load(sweep->tetPushes[b].push[3 * k + d - 3] + lane);
@@ -197,6 +202,7 @@ static inline void SolveSix(snwWide a[6][6], snwWide x[6])
         a[j][j] = inverse;
     }
 
+    // Back from the last row, with L^T.
     for (int j = 5; j >= 0; --j)
     {
         for (int i = j + 1; i < 6; ++i)
@@ -281,6 +287,7 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
     const snwTetBlock* block = &sweep->tets[b];
     snwStrainState* state = &sweep->strainStates[b];
     snwWide p[4][4], g[4][3], f[3][3], w[6], c[6], e[6], r[6], sum[6], a[6][6], move[3][3], back[3][3];
+    // F, W and the six strains before the visit.
     for (int k = 0; k < 4; ++k)
         snwWide_Load4(sweep->positions, block->index[k] + lane, &p[k][0], &p[k][1], &p[k][2], &p[k][3]);
     ShapeGradients(&sweep->rests[b], lane, g);
@@ -289,6 +296,7 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
     StrainGeometry(f, c);
     GreenStrains(c, e);
 
+    // The system of six: residuals, and how each strain yields to each multiplier.
     for (int i = 0; i < 6; ++i)
     {
         sum[i] = snwWide_Load(state->sum[i] + lane);
@@ -299,11 +307,13 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
 
     if (corrected)
         TakeBackStrains(state, lane, f, w, sum, back, r);
+
     LoadStrainSystem(state, lane, sum, a, r);
     SolveSix(a, r);
     for (int i = 0; jacobi && i < 6; ++i)
         r[i] = snwWide_Splat(sweep->relaxation) * r[i];
     StrainPush(f, r, move);
+
     for (int i = 0; i < 6; ++i)
     {
         sum[i] = sum[i] + r[i];

@@ -1,3 +1,5 @@
+// Rounds of unfolding over the blocks of a body, alone or in turns with the contacts of its island.
+
 #include "sim/constraints/unfold.h"
 #include "base/context.h"
 #include "sim/constraints/kernels.h"
