@@ -7,7 +7,7 @@
 
 const snwBench* const snwBenches[] = {&snwApdBench, &snwBakeBench, &snwContactBench, &snwFleshBench, &snwFramesBench,
     &snwKernelsBench, &snwPbcdBench, &snwPbdBench, &snwPrepBench, &snwRigpbdBench, &snwSimsBench, &snwSkelfemBench,
-    &snwStudioBench, NULL};
+    &snwSoftcontactBench, &snwStudioBench, NULL};
 
 snwBenchOptions snwDefaultBenchOptions(void)
 {

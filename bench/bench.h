@@ -167,7 +167,8 @@ typedef struct snwBench
 snwBenchOptions snwDefaultBenchOptions(void);
 
 extern const snwBench snwApdBench, snwBakeBench, snwContactBench, snwFleshBench, snwFramesBench, snwKernelsBench,
-    snwPbcdBench, snwPbdBench, snwPrepBench, snwRigpbdBench, snwSimsBench, snwSkelfemBench, snwStudioBench;
+    snwPbcdBench, snwPbdBench, snwPrepBench, snwRigpbdBench, snwSimsBench, snwSkelfemBench, snwSoftcontactBench,
+    snwStudioBench;
 extern const snwBench* const snwBenches[]; // NULL ends the table
 
 // docs/bench.md

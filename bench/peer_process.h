@@ -1,5 +1,5 @@
 // Peers that are programs of their own, beside the running one: sinew-peer-NAME. They read what they are to do from
-// their input and answer with JSON.
+// their input and answer with JSON. SINEW_PEERS names another folder for them, which is for the tests.
 
 #pragma once
 

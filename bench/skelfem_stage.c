@@ -1,5 +1,6 @@
 #include "skelfem_stage.h"
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "bench.h"
 #include "flesh_bench.h"
@@ -227,19 +228,14 @@ double snwFemStage_EnergyNorm(snwFemStage* stage, const snwVec3* u, const snwVec
     return sqrt(fmax(0, sum));
 }
 
-static double Ms(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
-
 double snwCpuMs(void)
 {
-    return Ms(CLOCK_PROCESS_CPUTIME_ID);
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
 double snwThreadMs(void)
 {
-    return Ms(CLOCK_THREAD_CPUTIME_ID);
+    return 1e3 * snwClock_ThreadSeconds();
 }

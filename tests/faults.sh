@@ -148,6 +148,7 @@ faults=(
     'coulomb.theConeKnowsNoDirection@src/linalg/coulomb.c@s/double length = hypot(b\[0\], b\[1\]);/double length = fabs(b[0]) + fabs(b[1]);/'
     'coulomb.rowsOfAllKindsGoTogether@src/linalg/coulomb.c@s/block->kind == snw_coulombEqual || a > 0 ? w\[n\] : x\[n\];/a > 0 ? w[n] : x[n];/'
     'coulomb.ballsPullAsAskedOrAtTheirMost@src/linalg/coulomb.c@s/def->blocks\[b\].most \/ k->scale\[row\];/0.9 * def->blocks[b].most \/ k->scale[row];/'
+    'benchsoftcontact.problemsAreSolvedAsTheyCome@src/linalg/coulomb.c@s/        NewtonThatYields(\&k);/        (void)NewtonThatYields;/'
     'softworld.aBoxThatIsDroppedLiesWhereItFalls@src/sim/softcontact/soft_world.c@s/world->q\[row\] += (contact->gap > 0 ? 1 : part)/world->q[row] += (contact->gap > 0 ? 0.5 : part)/'
     'softworld.softBoxesLieOnEachOther@src/sim/softcontact/soft_world.c@s/g -= one->others\[o\].share \* /g -= 0 * one->others[o].share * /'
     'softworld.skinsThatMeetKeepTheirMomentum@src/sim/softcontact/soft_world.c@s/at.arm = snwVec3_Sub(from->x\[i\], onto->x\[corner\])/at.arm = (snwVec3){0, 0, 0}/'

@@ -4,9 +4,19 @@
 
 #include <time.h>
 
-double snwClock_Seconds(void)
+static double Seconds(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double snwClock_Seconds(void)
+{
+    return Seconds(CLOCK_MONOTONIC);
+}
+
+double snwClock_ThreadSeconds(void)
+{
+    return Seconds(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -3,3 +3,4 @@
 #pragma once
 
 double snwClock_Seconds(void);
+double snwClock_ThreadSeconds(void); // of the processor, for this thread: what others do on the machine counts little

@@ -824,9 +824,9 @@ snwResult snwSoftWorld_Step(
         return result;
     if (settings->penalty)
         Penalize(world, settings);
-    double began = snwClock_Seconds();
+    double began = snwClock_ThreadSeconds();
     Solve(world, settings);
-    world->problemTime += snwClock_Seconds() - began;
+    world->problemTime += snwClock_ThreadSeconds() - began;
     Apply(world, settings);
     for (int b = 0; b < world->def.bodyCount; ++b)
         snwSoftBody_End(&world->def.bodies[b]);

@@ -143,7 +143,7 @@ typedef struct snwSoftWorld
     snwSoftContact* contacts;
     snwCoulombReport report;
     long problems, failures, left; // since it was made: problems, those not solved, contacts beyond the capacity
-    double problemTime;            // s, since it was made: making and solving problems
+    double problemTime;            // s of the processor, since it was made: making and solving problems
 
     // Sees each problem just before it is solved, to keep it; NULL: nobody does.
     void (*watch)(void* watcher, const snwCoulombDef* problem);
