@@ -170,8 +170,9 @@ typedef struct snwFramesBone
     int parent;         // -1: none
 } snwFramesBone;
 
-// Of one body; pointers live as long as the snwFrames. A character without a skin has all its vertices here instead,
-// and no triangles.
+// What a cache says of one body; pointers live as long as the snwFrames. A character without a skin has all its
+// vertices here
+// instead, and no triangles.
 typedef struct snwFramesBody
 {
     const char* name;
@@ -337,7 +338,7 @@ typedef struct snwFilmCheck
     uint32_t faults;                               // mask of snw_fault...
 } snwFilmCheck;
 
-// Of the frames drawn by snwFilm_Finish; no frames before, and for a film of a single picture.
+// How the frames that snwFilm_Finish drew look; no frames before that, and for a film of a single picture.
 SNW_API snwFilmCheck snwFilm_GetCheck(const snwFilm* film);
 
 typedef struct snwPlotCurve

@@ -6,7 +6,7 @@
 #include "app/exports.h"
 #include "app/plots.h"
 
-// Of films, everywhere: a first look must not take long.
+// Defaults of films, for every command: a first look must not take long.
 #define SNW_FILM_WIDTH   768
 #define SNW_FILM_HEIGHT  432
 #define SNW_FILM_SAMPLES 4

@@ -149,7 +149,7 @@ static snwTransform PlaceOf(const Film* film, int frame, int handle)
         snwAffine_Apply(map, film->joints[handle].rest), snwQuat_FromMat3(snwPolar3_Compute(map.linear).rotation)};
 }
 
-// Of rigid handles; beneath their parents with a hierarchy.
+// The pose of a rigid handle; relative to its parent where the file has a hierarchy.
 static snwTransform RigidPose(const Film* film, int frame, int handle)
 {
     snwTransform pose = PlaceOf(film, frame, handle);

@@ -116,7 +116,7 @@ static double* ReadValues(Work* work, int accessor, const snwAssetChannel* chann
     return values;
 }
 
-// Of keys at one time only the last stays: what plays after it.
+// Where several keys have one time only the last stays: it is what plays from there on.
 static void DropEqualTimes(Work* work, snwAssetChannel* channel, double* times, double* values)
 {
     size_t row = (size_t)channel->width * (channel->interpolation == snw_assetCubic ? 3 : 1);

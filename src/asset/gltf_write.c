@@ -245,7 +245,7 @@ void snwGltfWriter_Replace(snwGltfWriter* writer, int64_t accessor)
 // ---------------------------------------------------------------------------------------------------------------------
 // Accessors
 
-// Of a row of values; false if a float is not finite.
+// One number of a row; false if it is a float that is not finite.
 static bool Component(const snwGltfData* data, size_t at, double* value)
 {
     switch (data->component)

@@ -1,8 +1,7 @@
 // From any surface to tets, by one of two meshers:
 //
-//   lattice  accepts whatever there is (geom/fill.h). The surface is not kept: it rides in the tets. Bones are labels
-//   on
-//            whole elements.
+//   lattice  accepts whatever there is (geom/fill.h). The surface is not kept: it rides in the tets. Bones are
+//            labels on whole elements.
 //   tetgen   keeps the surface and the bones' surfaces as they are (conforming; Si 2015, and the way of the apd paper,
 //            section 5). It wants them closed, manifold and crossing nothing. TetGen runs in the helper program
 //            sinew-tetgen (an optional build) with limits of time and memory: if it crashes or hangs, that is an error

@@ -17,7 +17,7 @@ snwResult snwMesherInput_Make(const snwMesherDef* def, snwArena* arena, snwMeshe
 snwResult snwMesherInput_CheckForTetgen(
     const snwMesherDef* def, const snwMesherInput* input, snwArena* arena, snwMessage* message);
 
-// Of an input that was checked.
+// Meshes an input that snwMesherInput_CheckForTetgen has passed.
 snwResult snwTetgen_Make(snwContext* context, const snwMesherDef* def, const snwMesherInput* input, snwArena* arena,
     snwMeshed* meshed, snwMessage* message);
 

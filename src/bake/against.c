@@ -519,7 +519,7 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
     return result < 0 ? result : Tell(job);
 }
 
-// Of a document and the source; without one `now` alone is of use.
+// Stages of the source and of the written document. Where none is written the source stands for it.
 static bool MakeStages(Job* job)
 {
     const snwAsset *source = job->def->source, *written = job->def->written != NULL ? job->def->written : source;

@@ -1,8 +1,7 @@
 // `sinew bake`: an artist's animated file in, the same with living flesh out.
 //
-//   source (file, built-in character) -> snwPrepared -> plan: clip, range, materials -> scene -> run into a frames
-//   cache
-//   -> snwBakeFrames -> outputs (output.h)
+//   source (file, built-in character) -> snwPrepared -> plan: clip, range, materials -> scene
+//   -> run into a frames cache -> snwBakeFrames -> outputs (output.h)
 //
 // The plan is an ordinary scene with an ordinary prepared character, both files in the folder of the bake: the body
 // waits in its first pose for the preroll and then plays the range. `sinew sim` of that scene gives the same frames to

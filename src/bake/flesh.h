@@ -33,7 +33,7 @@ typedef struct snwBakeFlesh
     double least;             // m: lower triangles are let fold over
     float* reach;             // by vertex: m; NULL: no limit
     float* shares;            // by anchor: what the limit leaves of its motion
-    // Of the frame, in the world, m.
+    // In the frame that is being made, in the world, m.
     float *artist, *artistNormals; // what the file makes of it
     float *positions, *shown;      // with flesh; its normals
     float* offsets;                // flesh alone

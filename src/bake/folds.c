@@ -39,7 +39,7 @@ snwResult snwFolds_Find(
         first[low] = i;
     }
 
-    // Of each edge the first two sides; a third one makes it none.
+    // Each edge gets its first two sides; with a third one it is no pair.
     for (int low = 0; low < weld->count; ++low)
         for (int i = first[low]; i >= 0; i = sides[i].next)
         {

@@ -197,7 +197,7 @@ void snwJointChoice_Balance(snwJointChoice* choice)
     Solve(choice, barred, &active);
 }
 
-// Of the active ones: whose loss is made up for best; whoever has next to nothing goes before.
+// The active joint whose loss the others make up for best; but one that weighs next to nothing goes first.
 static int LeastWorth(const snwJointChoice* c, Active* a)
 {
     int best = 0;

@@ -49,7 +49,7 @@ static int CutWords(const char* name, char words[16][24])
     return count;
 }
 
-// Of "thigh_015" the length of "thigh"; all of the others.
+// The length of "thigh" in "thigh_015"; of other names, all.
 static int LengthWithoutNumber(const char* name)
 {
     int length = (int)strlen(name), end = length;

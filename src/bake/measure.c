@@ -59,7 +59,7 @@ const char* snwBake_MainBone(const snwCharacter* character, int vertex)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Of each frame
+// Measures of each frame
 
 // The vertex of the body whose weights stand for those of a vertex of a surface.
 static int CarrierOf(const Meter* meter, int surface, int vertex)
@@ -268,7 +268,7 @@ static snwResult MeasureFrame(Meter* meter, int frame, snwMessage* message)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Of all
+// Measures of the whole
 
 static int CompareReals(const void* a, const void* b)
 {

@@ -49,7 +49,7 @@ void snwMorphVertex_Load(snwMorphVertex* v, const snwMorphFitDef* def, int index
     }
 }
 
-// Of what is left: fills errors, returns the largest.
+// How much is left of the motion in each frame: fills errors, returns the largest.
 static double Judge(snwMorphVertex* v, size_t frames)
 {
     double most = 0;

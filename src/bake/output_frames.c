@@ -45,7 +45,7 @@ snwResult snwBakeReel_Open(snwContext* context, snwBakeFrames* frames, snwBakeRe
     const snwBakeInfo* info = &source->info;
     snwCharacterInfo body = snwCharacter_GetInfo(snwPrepared_GetCharacter(info->prepared));
 
-    // Of the artist's document, as far as the bake found one.
+    // What the artist's document says, as far as the bake found one.
     snwVec3 sides = snwVec3_Sub(body.upper, body.lower);
     snwReel* reel = &source->reel;
     *reel = (snwReel){.asset = info->asset,

@@ -44,7 +44,7 @@ static double Distance(const float* a, const float* b, int count)
     return sqrt(sum / count);
 }
 
-// Of how two cycles begin: the difference of their velocities, per frame.
+// How differently two cycles begin: the difference of their velocities, per frame.
 static double VelocityGap(const Start* a, const Start* b, int count)
 {
     double sum = 0;

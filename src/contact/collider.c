@@ -190,7 +190,7 @@ static snwTransform TransformAt(const snwSweep* sweep, double t)
         snwQuat_Nlerp(sweep->fromTransform.rotation, sweep->toTransform.rotation, t)};
 }
 
-// Of Nlerp, rad per unit of time, at its fastest: half way, where the chord is nearest to the centre.
+// How fast Nlerp turns at most, rad per unit of time: half way, where the chord is nearest to the centre.
 static double TurningSpeed(snwQuat a, snwQuat b)
 {
     double sign = snwQuat_Dot(a, b) < 0.0 ? -1.0 : 1.0;

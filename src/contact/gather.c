@@ -108,7 +108,7 @@ static void SetHome(const snwFlesh* flesh, snwTransform now, const snwStop* stop
     row->home = snwTransform_Apply(now, (snwVec3){anchor->home[0], anchor->home[1], anchor->home[2]});
 }
 
-// Of a vertex inside, in a wild body: none.
+// The anchor of a vertex. In a wild body, vertices inside have none.
 static int SolidAnchor(const snwFlesh* flesh, int index)
 {
     int touching = flesh->wild ? FindTouching(flesh, index) : index;

@@ -60,5 +60,5 @@ typedef struct snwPropPoints
 // Sphere: its centre; capsule: points of its axis; box: corners, middles of edges and faces.
 snwPropPoints snwPropPoints_Make(snwColliderKind kind, snwVec3 size);
 
-// Of a ball around the centre, m.
+// The radius of a ball around the centre that holds all of it, m.
 double snwPropDef_Radius(const snwPropDef* def);

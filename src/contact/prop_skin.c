@@ -55,8 +55,8 @@ typedef struct Nearest
 static bool FindNearest(
     const snwResponse* response, const snwSkin* skin, const snwFlesh* flesh, int count, snwVec3 point, Nearest* nearest)
 {
-    // Of equally near facets (at an edge or a corner) the one that the point is farthest off the plane of: its side
-    // is the right one.
+    // Where several facets are equally near (at an edge or a corner), the one whose plane the point is farthest from:
+    // its side is the right one.
     *nearest = (Nearest){.at.squared = INFINITY};
     for (int i = 0; i < count; ++i)
     {

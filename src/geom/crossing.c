@@ -27,7 +27,7 @@ static snwGridPoint3 Minus(snwGridPoint3 a, snwGridPoint3 b)
     return (snwGridPoint3){a.x - b.x, a.y - b.y, a.z - b.z};
 }
 
-// Of the volume of a tet.
+// The sign of the volume of a tet.
 static int Orient3(snwGridPoint3 a, snwGridPoint3 b, snwGridPoint3 c, snwGridPoint3 d)
 {
     snwGridPoint3 u = Minus(b, a), v = Minus(c, a), w = Minus(d, a);

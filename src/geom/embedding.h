@@ -21,7 +21,7 @@ typedef struct snwEmbeddingDef
     snwElements elements;  // tets, hexes (taken as six tets each) or triangles of a flat character
     const snwVec3* points; // m, at rest; finite
     int pointCount;
-    // Of a mesh whose elements lie in each other in places: points are looked for in the tets of `whole`, and choose
+    // For a mesh whose elements lie in each other in places: points are looked for in the tets of `whole`, and choose
     // replaces the corners of a place there by those of an element. NULL: points are looked for in the elements.
     snwElements whole;
     void (*choose)(const void* user, int point, const double weights[4], int corners[4]);

@@ -123,7 +123,7 @@ static void MeasureLoss(int begin, int end, void* data)
         snwVec3 middle = snwVec3_Scale(snwVec3_Add(snwVec3_Add(a, b), c), 1.0 / 3);
         snwVec3 samples[snw_fillSamples] = {
             middle, snwVec3_Lerp(middle, a, 0.8), snwVec3_Lerp(middle, b, 0.8), snwVec3_Lerp(middle, c, 0.8)};
-        // Of a triangle that is small beside the cells the middle tells all.
+        // For a triangle that is small beside the cells, its middle tells all.
         double size = fmax(snwVec3_Distance(a, b), fmax(snwVec3_Distance(b, c), snwVec3_Distance(c, a)));
         int count = size < 2 * loop->slight ? 1 : snw_fillSamples;
         loop->outside[i] = -INFINITY;

@@ -48,7 +48,7 @@ static double TetScore(const Improver* improver, int tet, int vertex, snwVec3 pl
     return Score(p);
 }
 
-// Of the vertex' tets the worst; stops when it is below `enough`.
+// The score of the worst of the vertex' tets; stops when it is below `enough`.
 static double StarScore(const Improver* improver, int vertex, snwVec3 place, double enough)
 {
     double worst = 1;

@@ -67,7 +67,7 @@ snwSolid snwInside_Solid(const snwInside* inside)
 // ---------------------------------------------------------------------------------------------------------------------
 // Making it
 
-// Of the triangles whose flag is `wanted`; flags NULL: of all.
+// A soup of the triangles whose flag is `wanted`; flags NULL: of all.
 static snwResult MakeSoup(
     snwContext* context, const snwMend* mend, const uint8_t* flags, bool wanted, snwSoup** soup, snwMessage* message)
 {

@@ -15,7 +15,7 @@ typedef struct snwMeshQuality
 
 snwMeshQuality snwTetMesh_Quality(const snwTetMesh* mesh);
 
-// Of the tets that belong to no bone.
+// The same over the tets that belong to no bone.
 snwMeshQuality snwTetMesh_FleshQuality(const snwTetMesh* mesh, const int* tetBones);
 
 // The cosines of the six dihedral angles: the smallest and the largest. 1 and -1 if the tet is flat.

@@ -119,7 +119,7 @@ static bool MarkDouble(Surveyor* s)
             return false;
     }
 
-    // Of equal ones all but the first are doubles.
+    // Where several are equal, all but the first are doubles.
     for (int i = 0; i < count; ++i)
     {
         SortedCorners(s->def->triangles[order[i]], corners);

@@ -144,7 +144,7 @@ static Projection Project(snwCoulombShape shape, const double b[2], double radiu
     return sides == 0 ? OntoDisc(b, radius) : OntoPolygon(b, radius, sides);
 }
 
-// Of what is at b, with its slope.
+// The nearest point of the ball to b, and its derivative by b.
 static void OntoBall(const double b[3], double radius, double point[3], double slope[3][3])
 {
     double length = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]), along = length > radius ? radius / length : 1;

@@ -3,9 +3,8 @@
 // With w = (W + compliance) lambda + q, the velocities that come of the impulses lambda, by blocks of rows
 //     equal      w = 0
 //     at least   w >= 0, lambda >= 0, one of the two being 0
-//     friction   three rows n, t1, t2: at least for n; lambda_t in mu lambda_n S, and of all of these the one that
-//     works
-//                most against w_t
+//     friction   three rows n, t1, t2: at least for n; lambda_t in mu lambda_n S, and of all of these the one
+//                that works most against w_t
 //     ball       three rows: |lambda| <= most; w = 0, or lambda is at its most and works against w
 // S is the disc (Coulomb's cone), or a regular polygon in it with corners on the axes: pyramids of 4 or 8 sides, which
 // are what the rows of a linear complementarity problem with as many directions say.

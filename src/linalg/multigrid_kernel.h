@@ -254,7 +254,7 @@ INLINE Four Cross(Four d, Four t)
            __builtin_shufflevector(d, d, 2, 0, 1, 3) * __builtin_shufflevector(t, t, 1, 2, 0, 3);
 }
 
-// Of what other threads write beside it.
+// Exactly three floats: other threads write those beside them.
 INLINE Four LoadThree(const float* p)
 {
     return (Four){p[0], p[1], p[2], 0};

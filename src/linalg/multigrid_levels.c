@@ -3,9 +3,8 @@
 // What was chosen, and what was not:
 //   - Lattices of tetrahedra, not aggregates of vertices: nearest lattice points alone take 71 iterations where linear
 //     interpolation takes 22. Eight parents instead of four give the same iterations in twice the time.
-//   - Clusters of neighbours, not colours over the whole mesh: one iteration less, and rows that follow each other
-//   share
-//     what they read. A body has some hundred clusters at most, whatever its size.
+//   - Clusters of neighbours, not colours over the whole mesh: one iteration less, and rows that follow each
+//     other share what they read. A body has some hundred clusters at most, whatever its size.
 //   - Lattice points are found by sorting their numbers. A table of all points of the box would be fine for a bar, and
 //     endless for a thin rope that lies askew.
 

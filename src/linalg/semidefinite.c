@@ -72,7 +72,7 @@ static void GatherRow(const snwSemidefinite* s, int i, int columns, double* row)
         row[j] = Entry(s, s->order.rows[i], s->order.rows[j]);
 }
 
-// Of the first `kept` rows in order. Returns how many of them could be factored.
+// Factors the matrix of the first `kept` rows in order. Returns how many of them could be factored.
 static int FactorKept(snwSemidefinite* s, int kept)
 {
     for (int i = 0; i < kept; ++i)

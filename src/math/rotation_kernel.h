@@ -12,7 +12,8 @@ enum
     SNW_MAX_JACOBI_SWEEPS = 6
 };
 
-// Of the largest singular value. A rotation left out below it changes U diag(sigma) V^T by less than its rounding does.
+// As a part of the largest singular value. A rotation left out below it changes U diag(sigma) V^T by less than rounding
+// does.
 #define SNW_JACOBI_TOLERANCE 2e-7f
 
 // A symmetric matrix on its way to diag(sigma), with the columns of V.

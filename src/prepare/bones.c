@@ -2,14 +2,12 @@
 // says otherwise:
 //
 //   - a bone that no vertex follows is dropped (helpers, targets, ends); what it does is in the motion of those below;
-//   - a bone ends where the bone below it begins; with several below it, at the middle of their heads; with none, as
-//   far
-//     as the flesh reaches that follows it, towards the middle of that flesh;
+//   - a bone ends where the bone below it begins; with several below it, at the middle of their heads; with none,
+//     as far as the flesh reaches that follows it, towards the middle of that flesh;
 //   - its radius is a third of the way to the surface, in the middle of a few places along it;
-//   - it owns the elements whose corners are all nearer to it than its radius and to no other bone, and the nearest
-//   free
-//     ones until it has eight; it stops short of its joints, and a corner of flesh at least is between two bones, so
-//     that something can bend there;
+//   - it owns the elements whose corners are all nearer to it than its radius and to no other bone, and the
+//     nearest free ones until it has eight; it stops short of its joints, and a corner of flesh at least is between two
+//     bones, so that something can bend there;
 //   - a bone that finds no eight owns none: flesh follows it by weights alone.
 
 #include "prepare/parts.h"

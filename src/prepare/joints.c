@@ -2,9 +2,8 @@
 // sidecar or the file's extras these rules hold, for any creature:
 //
 //   - a bone has a joint to the bone above it, at its head; bones without one above are free;
-//   - if the motions of the file turn it by ten degrees or more about one axis, and by no more than two off it, it is
-//   a
-//     hinge about that axis, with the range that the motions use and fifteen degrees more on either side;
+//   - if the motions of the file turn it by ten degrees or more about one axis, and by no more than two off it, it
+//     is a hinge about that axis, with the range that the motions use and fifteen degrees more on either side;
 //   - else it is a ball joint: ninety degrees of swing, forty-five of twist about the bone, or fifteen more than what
 //     the motions use;
 //   - no stiffness, no damping.

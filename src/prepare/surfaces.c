@@ -358,7 +358,7 @@ static double Agreement(const Finisher* f, int place, const int corners[4], cons
     return sum;
 }
 
-// Of the pieces of an element that joined limbs, the one that follows what the point follows.
+// An element that joined limbs is in several pieces: takes the one that follows what the point follows.
 static void ChoosePiece(const void* user, int point, const double weights[4], int corners[4])
 {
     const Finisher* f = user;

@@ -112,7 +112,7 @@ static double TetStiffness(const snwVec3 p[4], double out[10])
     return six / 6;
 }
 
-// Of a triangle with edges e opposite to its corners: e_a . e_b / (4 area).
+// The stiffness matrix of a triangle with edges e opposite to its corners: e_a . e_b / (4 area). Returns the area.
 static double TriangleStiffness(const snwVec3 p[3], double out[6])
 {
     snwVec3 e[3] = {snwVec3_Sub(p[2], p[1]), snwVec3_Sub(p[0], p[2]), snwVec3_Sub(p[1], p[0])};

@@ -98,7 +98,7 @@ enum
     s_eight = 8 / SNW_WIDE_LANES // vectors of eight lanes
 };
 
-// Of a group's vertices, about the first of them: m x, m y, m p x x and m p . x.
+// What is summed over a group's vertices, about the first of them: m x, m y, m p x x and m p . x.
 typedef struct PlaneValues
 {
     _Alignas(64) float numbers[SNW_FLAT_NUMBERS][SNW_FLAT_GROUP];

@@ -19,7 +19,7 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // The model
 
-// Of the vertices that count; *count of them, sorted by their handles. NULL: no memory.
+// The vertices that count, *count of them, sorted by their handles. NULL: no memory.
 static int* SortVertices(snwContext* context, const snwHandleSumsDef* def, int* count)
 {
     int* order = snwAllocArray(context, (size_t)def->vertexCount, sizeof *order);
@@ -132,7 +132,7 @@ typedef struct Pass
     double* numbers; // of all chunks
 } Pass;
 
-// Of a chunk: 12 numbers per handle and one for all, four lanes each.
+// A chunk has 12 numbers per handle and one for all, of four lanes each.
 static size_t ChunkNumbers(const snwHandleSums* sums)
 {
     return SNW_SUM_PARTS * ((size_t)snw_sumNumbers * (size_t)sums->handleCount + 1);

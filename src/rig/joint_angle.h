@@ -51,5 +51,5 @@ enum
     snw_maxAngleLimits = 7
 };
 
-// Of ball, hinge and universal joints; returns their number.
+// Limits of the angles of a ball, hinge or universal joint; returns their number.
 int snwJointAngle_Limits(const snwJointDef* joint, snwQuat turn, snwAngleLimit limits[snw_maxAngleLimits]);

@@ -4,10 +4,9 @@
 //   - Locked angles are parts of a rotation vector (of the whole turn, or of the shortest turn that tilts the hinge's
 //     axis), not products of axes p . q, whose gradient is gone at a right angle. At the joint's proper place both are
 //     the same row, (p x q)^T (w_child - w_parent).
-//   - Springs of three angles use the rotation vector e from the target with the plain axes as Jacobian: the gradient
-//   of
-//     |e|^2 / 2 is e itself, whatever the angle. So the torque is that of the energy exactly, and damping, whose vector
-//     is another one, can share the rows.
+//   - Springs of three angles use the rotation vector e from the target with the plain axes as Jacobian: the
+//     gradient of |e|^2 / 2 is e itself, whatever the angle. So the torque is that of the energy exactly, and damping,
+//     whose vector is another one, can share the rows.
 
 #include "rig/joint_rows.h"
 

@@ -30,7 +30,7 @@ static snwRigRow* AddRow(const Maker* m, bool length, double error)
     return row;
 }
 
-// Of the turns of a joint.
+// A row about how a joint turns.
 static snwRigRow* AddJointRow(const Maker* m, bool length, bool atLeast, double error)
 {
     snwRigRow* row = AddRow(m, length, error);

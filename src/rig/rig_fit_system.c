@@ -251,7 +251,7 @@ static void PutAnyBlock(
         }
 }
 
-// Of a solid rig whose handle k turns and whose coordinates are one group: blocks with all handles up to k, of which
+// For a solid rig whose handle k turns and whose coordinates are one group: blocks with all handles up to k, of which
 // those that turn are taken.
 static void FindSolidRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k)
 {
@@ -293,7 +293,7 @@ static void TakeTurned(const snwRigFit* model, const snwRigSystem* system, const
             system->turned[i / 3][i % 3][k] = pose[k].linear.m[i / 3][i % 3];
 }
 
-// Of a flat rig that only moves and turns: tr(R_k P R_l^T) = tr(P R(th_k - th_l)).
+// For a flat rig that only moves and turns: tr(R_k P R_l^T) = tr(P R(th_k - th_l)).
 static void PutFlatRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, double* out)
 {
     const double *sum = system->flat[0] + k * model->stride, *difference = system->flat[1] + k * model->stride;
@@ -327,7 +327,7 @@ static void PutRow(const snwRigFit* model, const snwRigSystem* system, const snw
             PutAnyBlock(model, system, pose, k, l, out + system->turnStart[l]);
 }
 
-// Of what turns as a whole: tr(Y) - Y_cc, and Y has the trace of P2.
+// For a handle that turns as a whole: tr(Y) - Y_cc, and Y has the trace of P2.
 static double SolidDiagonal(const snwRigSystem* system, const snwMat3* A, int at, int turn)
 {
     double* const(*p2)[3] = (double* const(*)[3])system->moments->p2, sum = 0;
@@ -401,7 +401,7 @@ static void AddProduct(const snwRigFit* model, const snwPassKernels* kernels, co
     kernels->product(&product, factors, out);
 }
 
-// Of few handles everything meets everything, and planes are as good; but of fifty most pairs share nothing.
+// Few handles all share vertices with each other, and planes do as well there; with fifty, most pairs share nothing.
 static void SubtractPairs(
     const snwRigFit* model, const snwPassKernels* kernels, const snwRigPlanes* motion, const snwRigPlanes* forces)
 {

@@ -157,7 +157,7 @@ static void FindForces(const snwRigFit* model, const snwRigFitScratch* scratch, 
 // ---------------------------------------------------------------------------------------------------------------------
 // The fit
 
-// Of angles up to 0.5; the series end below 1e-17. No divisions: eight handles with a dozen each take as long as a
+// Turns of up to 0.5 rad; the series end below 1e-17. No divisions: eight handles with a dozen each take as long as a
 // pass.
 static void Turn(double angle, snwMat3* linear)
 {
@@ -234,7 +234,7 @@ void snwRigFlat_Answer(const snwRigFit* model, snwRigFitScratch* scratch, const 
     Return(&fit);
     fit.kernels->subtractFlat(&moments, &s->step, &s->forces);
 
-    // Of these only what is given counts; then all degrees of freedom are free.
+    // Only forces on what is given count; then all degrees of freedom are free.
     KeepGiven(model, scratch);
     for (int a = 0; a < 2; ++a)
         memcpy(scratch->right.moves[a], s->forces.u[a], (size_t)model->handleCount * sizeof(double));

@@ -355,7 +355,7 @@ static void ChangeFlat(const snwRigPass* pass, int begin, int end, const snwRigB
         ChangeScattered(BlocksOfPass(pass), i, blend->changes, 2, blend->flesh.plane, blend->flesh.rows);
 }
 
-// Of lanes with one vertex the last stays; they are alike.
+// Several lanes may have the same vertex: the last one's value stays, and they are equal.
 static inline __attribute__((always_inline)) void Show(
     const snwRigPass* pass, int begin, int end, const snwRigBlend* blend, int dimension)
 {

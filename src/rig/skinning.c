@@ -31,7 +31,7 @@ static const float* Row(const float* base, int stride, int vertex)
     return (const float*)((const char*)base + (size_t)vertex * (size_t)stride);
 }
 
-// Of the weights.
+// Which row of the weights is the vertex'.
 static int WeightRow(const snwSkinningDef* def, int vertex)
 {
     return def->vertices != NULL ? def->vertices[vertex] : vertex;

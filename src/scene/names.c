@@ -88,7 +88,7 @@ snwResult snwFindMotion(snwJson* json, const snwCharacter* character, const char
 // ---------------------------------------------------------------------------------------------------------------------
 // Handles and joints
 
-// Of the handle, or of the bone where there are none.
+// The handle's name, or the bone's where there are no handles.
 static const char* AnyHandleName(const snwCharacterDef* def, int index)
 {
     if (index < 0 || index >= snwCharacterDef_HandleCount(def))

@@ -38,7 +38,8 @@ typedef struct Run
     int firstStretched, stretchedCount; // frames with flesh that is drawn out too far
 } Run;
 
-// Of the flesh in a frame, and of the volume at the end of a run, beyond which a person would doubt it.
+// Stretch of the flesh in a frame, parts of the volume at the end of a run, and sizes that a body goes without a cause,
+// beyond which a person would doubt the run.
 #define snw_mostStretch 10.0
 #define snw_leastVolume 0.5
 #define snw_mostVolume  2.0
@@ -70,7 +71,7 @@ static snwResult OpenFrames(Run* run, snwMessage* message)
     snwResult result = snwFramesWriter_Open(&run->frames, run->context, &frames, message);
     run->caching = result == snw_ok;
 
-    // Of the other files only those are replaced that belong to the cache; without one, only their parts.
+    // With a cache that goes on, log and measures belong to it and go on, too; with a new one they are replaced.
     run->overwrite = def->overwrite || (run->caching && !run->frames.isFresh);
     if (run->caching && def->resume && run->frames.isFresh)
     {
@@ -324,7 +325,7 @@ static snwResult PassFrame(Run* run, const snwFrame* frame, bool last, snwMessag
     return run->def->onFrame(&passed, run->def->user, message);
 }
 
-// Of a replayed log, what was pushed before the frame from which the run goes on is in the state already.
+// Commands of a replayed log from before the frame where the run goes on are in the state already.
 static void SkipReplayed(Run* run)
 {
     const snwLog* replay = run->def->replay;

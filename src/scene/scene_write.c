@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-// Of whichever method has it: settings of other methods stay in a scene.
+// The first method that has it will do: a scene keeps settings of other methods than its own.
 static const snwParamInfo* FindParam(const char* name)
 {
     for (int method = 0; method < snwMethodCount(); ++method)

@@ -4,11 +4,10 @@
 // report warns of it. So they are far from all that scenes do, and relative to the body, so that a flea and a whale
 // have the same ones. With L the diagonal of the body at rest and dt the step (a frame):
 //
-//   length   an edge of 20 L. Wild is one that is both 20 times as long as at rest and longer than 3 L: a body that
-//   starts
-//            stretched ten times stays below the first, one whose vertices are thrown together at random, or a vertex
-//            that a hand pulls two sizes away, below the second. A step that makes flesh wild is tried with more
-//            substeps, but if they do not help it is kept: it may be a hand that jumped, and flesh may come back.
+//   length   an edge of 20 L. Wild is one that is both 20 times as long as at rest and longer than 3 L: a body
+//            that starts stretched ten times stays below the first, one whose vertices are thrown together at random,
+//            or a vertex that a hand pulls two sizes away, below the second. A step that makes flesh wild is tried with
+//            more substeps, but if they do not help it is kept: it may be a hand that jumped, and flesh may come back.
 //   speed    1000 L / dt + 10 c + |g| t + what the body started with. 1000 sizes between two frames can neither be seen
 //            nor resolved by any of our contacts. But a grain of 1 mm may fall for a minute: hence |g| t, t the time
 //            since the scene began. And small stiff things fly apart faster when they are let go: c = sqrt(E / rho) is

@@ -4,9 +4,8 @@
 // F is the deformation gradient, s_i its signed singular values, J = det F, I_C = |F|^2:
 //
 //     corotated    mu sum_i (s_i - 1)^2 + lambda/2 (sum_i s_i - 3)^2
-//     Neo-Hookean  (lambda + mu)/2 (J - 1)^2 + mu ((I_C - 3)/2 - (J - 1)), the stable one of neo_hookean.h and pair.h
-//     less
-//                  a constant, so that it is 0 at rest
+//     Neo-Hookean  (lambda + mu)/2 (J - 1)^2 + mu ((I_C - 3)/2 - (J - 1)), the stable one of neo_hookean.h and
+//                  pair.h less a constant, so that it is 0 at rest
 //
 // In a flat character F has the 1 of plane strain as its third stretch, in every law.
 

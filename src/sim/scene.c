@@ -250,7 +250,7 @@ static snwResult CheckClip(const snwSceneDef* def, const snwClipDef* clip, snwMe
     return result < 0 ? result : CheckStretches(clip, message);
 }
 
-// Of any method: a scene may hold settings for when its method is changed.
+// A parameter of any method will do: a scene may hold settings for when its method is changed.
 static snwResult CheckSetting(const snwSetting* setting, snwMessage* message)
 {
     for (int i = 0; i < snwMethodCount() && setting->name != NULL; ++i)

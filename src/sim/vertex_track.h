@@ -15,7 +15,7 @@ typedef struct snwVertexBlend
 // Needs a checked track with samples.
 snwVertexBlend snwVertexTrack_At(const snwMotionDef* motion, const snwVertexTrackDef* track, double time);
 
-// Of one vertex, m.
+// How far one vertex is moved, m.
 static inline void snwVertexTrack_Offset(
     const snwVertexTrackDef* track, const snwVertexBlend* blend, int vertexCount, int vertex, float offset[3])
 {

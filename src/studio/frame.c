@@ -59,7 +59,7 @@ static void PackNormals(const float* normals, int count, int16_t* out)
     }
 }
 
-// Of flat characters: all look at the viewer.
+// Normals of flat characters: all look at the viewer.
 static void PackPlane(int count, int16_t* out)
 {
     static const int16_t towards[4] = {0, 0, 32767, 0};
@@ -190,7 +190,7 @@ static bool WantedLook(const snwSession* session, snwFilmLook* look)
     return false;
 }
 
-// Of the whole body, so that its parts go together.
+// One range for the whole body, so that its parts go together.
 static void FindRange(const snwShownBody* body, const float* values, float range[2])
 {
     range[0] = range[1] = body->pointCount > 0 ? values[body->carriers[0]] : 0;

@@ -324,7 +324,7 @@ static void WriteCamera(Maker* m)
     snwText_Close(&m->text, '}');
 }
 
-// Of the bodies as they start, by the corners of their boxes.
+// Bounds of the bodies as they start, by the corners of their boxes.
 static void WriteBounds(Maker* m)
 {
     snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = {-INFINITY, -INFINITY, -INFINITY};

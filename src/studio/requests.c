@@ -236,7 +236,7 @@ static snwResult Play(snwAnswer* answer)
     return result;
 }
 
-// Of a scene that runs late not every frame is shown; the last one is.
+// While a scene runs late not every frame is shown; the one it stops at is.
 static snwResult Pause(snwAnswer* answer)
 {
     snwSession_Play(answer->session, false);

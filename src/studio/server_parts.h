@@ -50,7 +50,7 @@ struct snwServer
     bool closing;
     unsigned char* scratch; // LWS_PRE + snw_sendPiece
 
-    // Of several threads:
+    // Shared by several threads:
     atomic_bool news, woken, stop;
     pthread_mutex_t mutex;
     snwArray(snwTold) inbox; // under the mutex

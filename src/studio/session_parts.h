@@ -193,7 +193,7 @@ struct snwSession
     pthread_t thread, worker;
     bool hasThread, hasWorker;
 
-    // Of several threads, under the mutex:
+    // Shared by several threads, under the mutex:
     pthread_mutex_t mutex;
     pthread_cond_t wake, workerWake;
     snwRequest requests[snw_maxRequests];
@@ -205,7 +205,7 @@ struct snwSession
     char loadingText[160];
     double loadingShare;
 
-    // Of the session's thread:
+    // For the session's thread alone:
     snwStage* stage; // NULL: nothing is open yet
     snwSim* sim;
     snwLive live;

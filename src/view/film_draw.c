@@ -357,7 +357,7 @@ static snwResult PaintWeights(const snwFilm* film, const snwFilmBody* body, snwP
     return result;
 }
 
-// Of a character that is nothing but bones the skin tells all.
+// Whether there is something to see inside: the skin of a character that is nothing but bones tells all.
 static bool HasInside(const snwFilm* film, const snwFilmBody* body)
 {
     const snwBodyDef* def = &snwScene_GetDef(film->scene)->bodies[body - film->bodies];

@@ -172,7 +172,7 @@ static void AddHeights(Cut* cut, const snwColliderDef* collider, double far)
     }
 }
 
-// Of a surface the outline that it has from the front: all of its triangles, flat.
+// A mesh is drawn as the outline that it has from the front: all of its triangles, flat.
 static void AddSurface(Cut* cut, const snwColliderDef* collider)
 {
     for (int i = 0; i < collider->triangleCount; ++i)

@@ -145,7 +145,7 @@ static void DrawEdge(const Easel* easel, const snwFilmBody* body, const snwTrans
         0.3f * easel->radius, s_light);
 }
 
-// Of a flat character the corners in their order, and round; nobody knows the edges of a solid one's.
+// The cage of a flat character: its corners in their order, and round. Nobody knows the edges of a solid one's cage.
 static void DrawCage(const Easel* easel, const snwFilmBody* body, const snwTransform* handles)
 {
     const snwCharacterDef* def = body->character;

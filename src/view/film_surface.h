@@ -18,11 +18,11 @@ typedef struct snwFilmSurface
     snwEmbedding embedding;
     float* scratch;
 
-    // Of a flat character that asked for a finer skin; its points are moved by the handles:
+    // For a flat character that asked for a finer skin, whose points are moved by the handles:
     struct snwFineSkin* fine;
     snwTexture texture; // the character's
 
-    // Of a prepared character instead of the blueprint and the embedding:
+    // For a prepared character, instead of the blueprint and the embedding:
     snwPrepared* prepared;
     snwDisplay* display;
     struct snwFilmPart* parts; // colours and textures

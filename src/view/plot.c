@@ -96,7 +96,7 @@ static void FindRange(const snwPlotDef* def, bool ofX, double* lower, double* up
     *lower = DBL_MAX;
     *upper = -DBL_MAX;
 
-    // Of curves and dots alike; what has no finite value, or none that the axis shows, does not count.
+    // Curves and dots alike; what has no finite value, or none that the axis shows, does not count.
     for (int s = 0; s < SeriesCount(def); ++s)
     {
         snwPlotCurve curve = GetSeries(def, s).curve;
@@ -330,7 +330,7 @@ static void DrawPoint(Plot* plot, const snwPlotCurve* curve, int i, bool* down)
     *down = true;
 }
 
-// Of every bucket only its lowest and highest point, in their order: the plot keeps every spike.
+// Draws only the lowest and the highest point of a bucket, in their order: the plot keeps every spike.
 static void DrawBucket(Plot* plot, const snwPlotCurve* curve, int begin, int end, bool* down)
 {
     int lowest = -1, highest = -1, gap = -1;

@@ -497,7 +497,7 @@ static snwFloat3 RayDirection(const struct RTCRay8* rays, int lane)
     return (snwFloat3){rays->dir_x[lane], rays->dir_y[lane], rays->dir_z[lane]};
 }
 
-// Of the lanes that ask for it, those whose ray has anything translucent or textured in its way.
+// Which of the lanes that ask have anything translucent or textured in the way of their ray.
 static void FindVeiled(const Job* job, const int* asks, const struct RTCRay8* rays, int* veiled)
 {
     struct RTCIntersectContext context;

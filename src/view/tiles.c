@@ -40,7 +40,7 @@ typedef struct Tiles
 // ---------------------------------------------------------------------------------------------------------------------
 // Set up
 
-// Of the film that moves furthest; but one that explodes would make specks of all others.
+// All get the camera of the film that moves furthest, but for those that explode: they would make specks of the others.
 static void ShareCamera(const snwTilesDef* def)
 {
     float least = def->films[0]->picture.radius;

@@ -13,7 +13,7 @@ typedef struct snwWeightsLookDef
     snwSkinningKind kind;
 } snwWeightsLookDef;
 
-// Of a handle or bone by its number, linear.
+// The colour of a handle or bone by its number, linear.
 snwFloat3 snwWeights_Color(int handle);
 
 // Weights of the bones, or of the handles where there are no bones or `handle` names one; the character's own if it has

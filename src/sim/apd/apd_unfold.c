@@ -45,7 +45,7 @@ static double Volume(const snwVec3* x, const int corners[4], snwVec3 g[4])
     return snwVec3_Dot(u[0], g[1]);
 }
 
-// Of the rest volume, at x.
+// The volume of the tet now, as a part of its rest volume.
 static double VolumeOf(const snwApdBody* body, int slot)
 {
     const snwCharacter* character = body->model->character;

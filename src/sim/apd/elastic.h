@@ -5,8 +5,7 @@
 //     strain      mu |F - R|^2                                        resists change of shape; volume as 2 mu / 3
 //     volume      mu |F - R|^2 + (3 lambda / 2) |F - P|^2             the two projections of the paper
 //     corotated   mu |F - R|^2 + (lambda / 2) (tr(R^T F) - 3)^2       true linear corotation
-//     neo         mu ((|F|^2 - 3) / 2 - (J - 1)) + (lambda + mu) / 2 (J - 1)^2, J = det F   stable Neo-Hookean, without
-//     R
+//     neo         mu ((|F|^2 - 3) / 2 - (J - 1)) + (lambda + mu) / 2 (J - 1)^2, J = det F   stable Neo-Hookean, no R
 //
 // times V. The squared distance to determinant 1 is (tr e)^2 / 3 at small strain, hence the 3 lambda. All but
 // `strain` then have the bulk modulus lambda + 2 mu / 3 of linear elasticity. The energy of `neo` is written so that
@@ -39,7 +38,7 @@ typedef enum snwElasticLaw
     snw_elasticLawCount
 } snwElasticLaw;
 
-// Of one tetrahedron, J (N m).
+// Weights of one tetrahedron, J (N m).
 typedef struct snwElasticWeight
 {
     double shear;   // 2 mu V
@@ -47,7 +46,7 @@ typedef struct snwElasticWeight
     double damping; // 2 mu V beta / h
 } snwElasticWeight;
 
-// Of eight tetrahedra, beside their snwTetBlock.
+// Weights of eight tetrahedra, beside their snwTetBlock.
 typedef struct snwElasticWeights
 {
     _Alignas(32) float shear[SNW_ROTATION_LANES];

@@ -15,7 +15,7 @@ enum
     snw_dampPlaneSums = 8,
     snw_dampPlaneDriftSums = 4,
 
-    // Of solid flesh: m, 0, m r, m v, m r x v, 0, m r r^T (xx yy zz xy xz yz), 0, 0; then m d, m r x d, 0, 0
+    // Solid flesh: m, 0, m r, m v, m r x v, 0, m r r^T (xx yy zz xy xz yz), 0, 0; then m d, m r x d, 0, 0
     snw_dampSolidSums = 20,
     snw_dampSolidDriftSums = 8,
 

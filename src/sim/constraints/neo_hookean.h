@@ -14,8 +14,8 @@
 // with C_H. Of their multipliers only the sum of what they push matters, P (a row P_d per coordinate): in it the forces
 // that cancel each other at rest, huge in stiff flesh, cancel on paper, and
 //
-//     P = -(F - s) / a~_D - s (det F - 1) / a~_H,      s = cof F,   a~ = a / h^2,   a_H = 1 / (lambda' V) = (1 - 2 nu)
-//     a_D
+//     P = -(F - s) / a~_D - s (det F - 1) / a~_H,      s = cof F,   a~ = a / h^2,
+//     a_H = 1 / (lambda' V) = (1 - 2 nu) a_D
 //
 // A visit finds the P' that obeys this with det F linearised about now and s turned against by as much as F moves,
 // while F_d moves by W (P' - P)_d. (Left where it is, s makes a stretch of stiff flesh change its sign in every visit:

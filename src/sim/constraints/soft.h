@@ -19,9 +19,8 @@
 //            of the tets around the edge, alpha = l^2 / (15 mu V_e).
 //   volume   C = 6 (V - V0): what the network lacks, lambda - mu, in alpha = 36 V0 / (lambda - mu), which is 0 at
 //            nu = 0.5; below nu = 1/4 the network has too much already, and there is no volume constraint.
-//   strain   C = the six Green strains, together: alpha = S / V with S the 6x6 compliance of E and nu, or of one
-//   modulus
-//            per axis: S_ij = -nu / sqrt(Ei Ej), shear 2 (1 + nu) / sqrt(Ei Ej); finite at nu = 0.5.
+//   strain   C = the six Green strains, together: alpha = S / V with S the 6x6 compliance of E and nu, or of
+//            one modulus per axis: S_ij = -nu / sqrt(Ei Ej), shear 2 (1 + nu) / sqrt(Ei Ej); finite at nu = 0.5.
 //            Strains do not know a tet from its mirror image, so tets below a fifth of their volume are unfolded after
 //            each sweep.
 //   neo      neo_hookean.h

@@ -165,8 +165,8 @@ SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Six strains at once. With f_k the columns of F, C = F^T F and W of neo_hookean.h, the matrix of their gradients is
-//     (kk, pp): W_kp C_kp     (kk, pq): W_kp C_kq + W_kq C_kp     (kl, pq): W_kp C_lq + W_kq C_lp + W_lp C_kq + W_lq
-//     C_kp
+//     (kk, pp): W_kp C_kp     (kk, pq): W_kp C_kq + W_kq C_kp
+//     (kl, pq): W_kp C_lq + W_kq C_lp + W_lp C_kq + W_lq C_kp
 
 static const int s_strainPairs[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
 static const int s_symmetric[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};

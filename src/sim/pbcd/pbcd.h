@@ -7,8 +7,7 @@
 //     y = x + h v + h^2 (f / m + b a_r)                b: how much of the artist's acceleration a_r is carried along
 //     repeat: visit all constraints, drags, contacts
 //     u = x - x_r loses what the rig could do itself   complementary projection, an option (rig/complement.h); there
-//     are
-//                                                      no anchors then, and rests are fixed: that is complementary
+//                                                      are no anchors then, and rests are fixed: that is complementary
 //                                                      dynamics (Zhang et al. 2020) by sweeps
 //     v = (x - x^n) / h, damped towards v_r
 // Mode `thesis` is Algorithm 2 of the thesis to the letter: x and v are those of x_r each time, so that flesh forgets

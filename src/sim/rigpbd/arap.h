@@ -34,7 +34,7 @@ typedef struct snwArapGiven
     const snwMat3* turns;       // per vertex, read where snw_fixedTurn; NULL without any
 } snwArapGiven;
 
-// Of ARAP and of FAST.
+// What a solve of ARAP or of FAST says of itself.
 typedef struct snwRimsReport
 {
     double start;  // energy of what came in, with its best rotations
@@ -50,5 +50,5 @@ void snwArap_Destroy(snwArap* arap); // NULL allowed
 snwResult snwArap_Solve(
     snwArap* arap, const snwArapGiven* given, int iterations, snwVec3* x, snwRimsReport* report, snwMessage* message);
 
-// Of the vertices, after a Solve.
+// The rotations of the vertices, after a Solve.
 const snwMat3* snwArap_Turns(const snwArap* arap);

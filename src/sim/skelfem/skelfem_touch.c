@@ -91,7 +91,7 @@ static snwVec3 NormalOf(const snwResponse* response, const snwSkelfemTouch* touc
                                        : snwQuat_Rotate(FrameOf(response, row).rotation, row->localNormal);
 }
 
-// Of the first side, in the world.
+// Where the first side is touched, in the world.
 static snwVec3 PointOf(const snwSim* sim, const snwSkelfemTouch* touch, snwVec3 normal)
 {
     const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;

@@ -98,7 +98,7 @@ typedef struct snwBodyTree
     snwLinkDef* links;
     int* first; // [linkCount + 1] by link: its first velocity
 
-    // Of the last Place.
+    // As the last Place left it.
     snwVec3 origin;
     snwQuat* rotations;
     snwMat3* axes;         // R
@@ -107,7 +107,7 @@ typedef struct snwBodyTree
     snwLinkMass* inertias; // about the origin, in the axes of the world
     snwLinkMass* carried;  // of a link and all that hangs on it
 
-    // Of the last Twist.
+    // As the last Twist left it.
     snwSpatial* twists;
     snwSpatial* drifts; // accelerations that the velocities alone bring, m/s^2 of what is at the origin
     snwSpatial* loads;

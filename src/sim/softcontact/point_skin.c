@@ -176,7 +176,7 @@ void snwPointSkin_Free(snwPointSkin* s)
 // ---------------------------------------------------------------------------------------------------------------------
 // Places
 
-// Of a point of the rest pose, as one link carries it.
+// Where a point of the rest pose is if this link carries it.
 static snwVec3 Carried(const snwBodyTree* tree, int link, snwVec3 rest)
 {
     snwVec3 arm = snwVec3_Sub(rest, tree->links[link].joint.position);
@@ -661,7 +661,7 @@ void snwPointSkin_Move(snwPointSkin* s, const snwBodyTree* tree, double h)
 // ---------------------------------------------------------------------------------------------------------------------
 // Conservation
 
-// Of a point that is not part of a link.
+// The velocity of a point that is not part of a link.
 static snwVec3 VelocityOf(const snwPointSkin* s, const snwBodyTree* tree, int i)
 {
     return s->awake[i] ? s->v[i] : VelocityBy(s, tree, AlphaOf(s, i));
@@ -672,7 +672,7 @@ static bool IsLoose(const snwPointSkin* s, int i)
     return s->awake[i] || s->single[i] < 0;
 }
 
-// Of points on several links, too: their arms, each times its share, add up to that of the point.
+// This holds for points on several links, too: their arms, each times its share, add up to that of the point.
 snwSpatial snwPointSkin_Momentum(const snwPointSkin* s, const snwBodyTree* tree)
 {
     snwSpatial sum = {{0, 0, 0}, {0, 0, 0}};

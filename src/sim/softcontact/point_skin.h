@@ -81,7 +81,7 @@ typedef struct snwPointSkin
     unsigned char *awake, *wake, *sleep; // wake, sleep: marks, for whoever decides
     snwVec3* kicks;                      // N s: what pushes the points in the next step besides springs and weight
 
-    // Of the awake points: G, made anew when they or h change.
+    // The awake points and their G, made anew when they or h change.
     bool listed;
     int activeCount;
     int *active, *placeOf;  // points by place, and places by point; -1: asleep
@@ -91,7 +91,7 @@ typedef struct snwPointSkin
     bool inverseImplicit;
     double *matrix, *factor, *panels; // for making it
 
-    // Of the step.
+    // What is known of the step that is under way.
     snwPointShare* alpha; // [count linkCount] J
     snwPointShare* beta;  // [activeCount linkCount] H J
     snwVec3* offsets;     // d

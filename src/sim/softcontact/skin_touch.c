@@ -124,7 +124,7 @@ static void PutNormals(snwSkinSearch* search, const snwPointSkin* from)
 // ---------------------------------------------------------------------------------------------------------------------
 // Pairs
 
-// Of one skin: may this point meet this triangle?
+// May this point of a skin meet this triangle of the same skin?
 static bool MayMeet(const snwPointSkin* skin, const snwBodyTree* tree, int point, const int triangle[3])
 {
     double longest = 0;
