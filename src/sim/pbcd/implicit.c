@@ -98,16 +98,20 @@ static snwResult CheckDef(const snwImplicitDef* def, snwMessage* message)
 static void CopyLists(snwImplicit* implicit, const snwImplicitDef* def)
 {
     int tets = def->volumeCount + def->strainCount + def->neoCount;
+
     implicit->vertexCount = def->vertexCount;
     implicit->edgeCount = def->edgeCount;
     implicit->tetCount = tets;
     implicit->volumeCount = def->volumeCount;
     implicit->strainCount = def->strainCount;
     implicit->rowCapacity = def->rowCount;
+
     implicit->edges = snwArena_Copy(&implicit->arena, def->edges, (size_t)def->edgeCount, sizeof *def->edges);
     implicit->tets = snwArena_Alloc(&implicit->arena, (size_t)tets, sizeof *implicit->tets);
     if (implicit->arena.failed)
         return;
+
+    // Volumes first, then strains, then Neo-Hookean tets: the order of the forces, too.
     int(*out)[4] = implicit->tets;
     for (int i = 0; i < tets; ++i, ++out)
     {
@@ -121,19 +125,25 @@ static void AllocScratch(snwImplicit* implicit, size_t terms)
 {
     snwArena* arena = &implicit->arena;
     size_t n = (size_t)implicit->vertexCount, m = (size_t)implicit->rowCapacity;
+
+    // Rows lie behind the terms of the elements.
     implicit->terms = snwArena_Alloc(arena, terms, sizeof *implicit->terms);
     implicit->rows = implicit->terms != NULL ? implicit->terms + (terms - 3 * n * m) : NULL;
     implicit->right = snwArena_Alloc(arena, 3 * n + m, sizeof *implicit->right);
     implicit->edgeForces = snwArena_Alloc(arena, (size_t)implicit->edgeCount, sizeof *implicit->edgeForces);
     implicit->tetForces = snwArena_Alloc(arena, (size_t)implicit->tetCount, sizeof *implicit->tetForces);
+
     implicit->gradient = snwArena_Alloc(arena, n, sizeof(snwVec3));
     implicit->trialGradient = snwArena_Alloc(arena, n, sizeof(snwVec3));
     implicit->direction = snwArena_Alloc(arena, n, sizeof(snwVec3));
     implicit->trial = snwArena_Alloc(arena, n, sizeof(snwVec3));
+
     implicit->sizes = snwArena_Alloc(arena, n, sizeof *implicit->sizes);
     implicit->inverseWeights = snwArena_Alloc(arena, n, sizeof *implicit->inverseWeights);
+
     implicit->multipliers = snwArena_Alloc(arena, m, sizeof(double));
     implicit->schur = snwArena_Alloc(arena, m * m, sizeof(double));
+
     implicit->dense.kernels = snwCholesky_Kernels(implicit->context->simd);
     implicit->dense.n = implicit->rowCapacity;
     implicit->dense.numbers = snwArena_Alloc(arena, snwDense_Count(implicit->rowCapacity), sizeof(double));

@@ -284,6 +284,8 @@ static void StrainHessian(const snwImplicitTet* tet, snwMat3 f, bool semidefinit
 static void ToCorners(const snwImplicitTet* tet, double h[9][9], double lower[snw_tetHessianCount])
 {
     double right[9][12];
+
+    // H B first, for the twelve columns of B; H is symmetric.
     for (int m = 0; m < 9; ++m)
         for (int n = m + 1; n < 9; ++n)
             h[m][n] = h[n][m];
@@ -294,6 +296,8 @@ static void ToCorners(const snwImplicitTet* tet, double h[9][9], double lower[sn
             for (int j = 0; j < 3; ++j)
                 right[m][3 * b + j] = h[m][3 * j] * g.x + h[m][3 * j + 1] * g.y + h[m][3 * j + 2] * g.z;
     }
+
+    // Then the lower triangle of B^T times that.
     for (int row = 0; row < 12; ++row)
     {
         snwVec3 g = tet->gradients[row / 3];

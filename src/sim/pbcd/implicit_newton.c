@@ -200,6 +200,8 @@ static void Accept(Newton* n, double energy)
 static bool Search(Newton* n)
 {
     snwImplicit* implicit = n->implicit;
+
+    // Halved until it is better; in trials, rows of the rig are met exactly.
     snwImplicit_Direct(implicit, implicit->gradient);
     n->slope = Dot(n, implicit->gradient);
     double share = 1;
@@ -208,14 +210,17 @@ static bool Search(Newton* n)
         for (int v = 0; v < implicit->vertexCount; ++v)
             implicit->trial[v] = snwVec3_MulAdd(n->x[v], share, implicit->direction[v]);
         snwImplicit_MeetRows(implicit, n->step, implicit->trial);
+
         double energy = snwImplicit_Objective(implicit, n->step, implicit->trial, implicit->trialGradient);
         snwImplicit_ProjectGradient(implicit, n->step, implicit->trialGradient);
         if (!IsBetter(n, share, energy))
             continue;
         n->full = i == 0;
         Accept(n, energy);
+
         return true;
     }
+
     return false;
 }
 
@@ -238,17 +243,24 @@ static snwResult Stop(Newton* n, snwMessage* message)
 static snwResult TakeStep(Newton* n, bool* done, snwMessage* message)
 {
     double before = n->force;
+
     snwResult result = FactorBest(n, message);
     *done = true;
     if (result < 0)
         return result;
+
     MeasureNoise(n);
+
+    // Below zero somewhere there may be no lowest point at all.
     if (n->startExtent > 0 && n->extent > s_away * n->startExtent)
         return snwFail(message, snw_errorDiverged, "look for stiffnesses below zero",
             "the body runs away: its energy has no lowest point");
+
     n->report->converged = n->force <= n->forceNoise;
     if (n->report->converged)
         return snw_ok;
+
+    // An exact Hessian may lead uphill; a semidefinite one never does.
     bool found = Search(n);
     if (!found && n->exact)
     {
@@ -256,8 +268,11 @@ static snwResult TakeStep(Newton* n, bool* done, snwMessage* message)
         result = FactorSemidefinite(n, message);
         found = result == snw_ok && Search(n);
     }
+
     if (result < 0 || !found)
         return result < 0 ? result : Stop(n, message);
+
+    // What a full step still gains is noise.
     bool rounding = n->full && -n->slope <= n->energyNoise && n->force > 0.5 * before && n->exact;
     n->report->converged = n->report->converged || rounding;
     *done = n->report->converged;

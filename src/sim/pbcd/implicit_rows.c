@@ -91,21 +91,29 @@ snwResult snwImplicit_PrepareRows(snwImplicit* implicit, const snwImplicitStep* 
 {
     int count = step->rowCount;
     assert(count >= 0 && count <= implicit->rowCapacity);
+
+    // The same rows as in the step before are orthonormal already.
     if (step->sameRows && count == implicit->rowCount)
         return snw_ok;
+
     implicit->rowCount = 0;
     snwResult result = CheckRows(implicit, step, message);
     if (result < 0)
         return result;
+
+    // Held vertices do not yield.
     for (int v = 0; v < implicit->vertexCount; ++v)
         implicit->inverseWeights[v] = step->held != NULL && step->held[v] ? 0 : 1 / step->weights[v];
     size_t unknowns = (size_t)snwImplicit_UnknownCount(implicit);
     memset(implicit->rows, 0, (size_t)implicit->rowCapacity * unknowns * sizeof *implicit->rows);
+
+    // One after the other, each orthogonal to those before it.
     for (int k = 0; k < count; ++k)
     {
         ReadRow(implicit, step, k);
         MakeOrthogonal(implicit, k);
     }
+
     for (int k = 0; k < count; ++k)
         FinishRow(implicit, k);
     implicit->rowCount = count;
@@ -115,6 +123,8 @@ snwResult snwImplicit_PrepareRows(snwImplicit* implicit, const snwImplicitStep* 
 double snwImplicit_MeetRows(snwImplicit* implicit, const snwImplicitStep* step, snwVec3* x)
 {
     double sum = 0;
+
+    // How far this row is from being met, and back along it.
     for (int k = 0; k < implicit->rowCount; ++k)
     {
         const double* row = Row(implicit, k);
@@ -124,13 +134,16 @@ double snwImplicit_MeetRows(snwImplicit* implicit, const snwImplicitStep* step, 
             snwVec3 u = snwVec3_Sub(x[v], step->reference[v]);
             gap += row[3 * v] * u.x + row[3 * v + 1] * u.y + row[3 * v + 2] * u.z;
         }
+
         for (int v = 0; v < implicit->vertexCount; ++v)
         {
             snwVec3 r = {row[3 * v], row[3 * v + 1], row[3 * v + 2]};
             x[v] = snwVec3_MulAdd(x[v], -gap * implicit->inverseWeights[v], r);
         }
+
         sum += gap * gap;
     }
+
     return sqrt(sum);
 }
 

@@ -41,6 +41,8 @@ static snwImplicitTet GetTet(const Loop* loop, int i, snwVec3 x[4])
     const snwImplicitStep* step = loop->step;
     for (int a = 0; a < 4; ++a)
         x[a] = loop->x[implicit->tets[i][a]];
+
+    // By its place in the list: volumes, strains, the rest Neo-Hookean.
     if (i < implicit->volumeCount)
         return snwImplicitTet_Volume(step->volumes[i], step->volumeStiffness[i]);
     i -= implicit->volumeCount;
@@ -52,6 +54,7 @@ static snwImplicitTet GetTet(const Loop* loop, int i, snwVec3 x[4])
         tet.strainRest = step->strainRests != NULL ? step->strainRests[i] : NULL;
         return tet;
     }
+
     i -= implicit->strainCount;
     return snwImplicitTet_Neo(step->neoInverses[i], step->neoVolumes[i], step->neoMu[i], step->neoLambda[i]);
 }

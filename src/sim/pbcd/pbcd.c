@@ -1,3 +1,6 @@
+// The method pbcd (pbcd.h): its parameters, the memory that a body's step works in, and the step as a list of stages.
+// The stages are in pbcd_rig.c, pbcd_inertia.c, pbcd_motion.c, pbcd_solve.c and pbcd_newton.c.
+
 #include "sim/pbcd/pbcd.h"
 #include "sim/laws.h"
 #include "sim/methods.h"
@@ -110,21 +113,26 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
     const snwPbcdModel* model = work->model;
     size_t edges = (size_t)model->blocks.edgeBlocks + 1, tets = (size_t)model->blocks.tetBlocks + 1;
     snwSoftSweep* sweep = &work->sweep;
+
     *sweep = (snwSoftSweep){.positions = work->state.positions,
         .target = model->commit == snw_pbcdJacobi ? work->target : NULL,
         .corrected = model->corrected,
         .tets = model->blocks.tets};
+
+    // Each law has states of its own.
     if (model->law == snw_pbcdEdges)
     {
         sweep->edgeStates = snwArena_Alloc(arena, edges, sizeof *sweep->edgeStates);
         sweep->tetStates = snwArena_Alloc(arena, tets, sizeof *sweep->tetStates);
         work->stiffnesses = snwArena_Alloc(arena, (size_t)model->character->edgeCount + 1, sizeof *work->stiffnesses);
     }
+
     if (model->law == snw_pbcdEdges && model->corrected)
     {
         sweep->edgePushes = snwArena_Alloc(arena, edges, sizeof *sweep->edgePushes);
         sweep->tetPushes = snwArena_Alloc(arena, tets, sizeof *sweep->tetPushes);
     }
+
     if (model->law != snw_pbcdEdges)
         sweep->strainStates = snwArena_Alloc(arena, tets, sizeof *sweep->strainStates);
     if (model->law == snw_pbcdNeo)
@@ -134,8 +142,11 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
         work->moves.rows = snwArena_Alloc(arena, rows, 4 * sizeof(float));
         work->moves.elsewhere = snwArena_Alloc(arena, rows, 4 * sizeof(float));
     }
+
     if (model->law != snw_pbcdEdges)
         sweep->folded = snwArena_Alloc(arena, tets, sizeof *sweep->folded);
+
+    // Rests that move along with the rig are remade in every substep; else the model's serve.
     work->rests = model->rests;
     if (model->law == snw_pbcdNeo && model->movingRests)
     {
@@ -143,6 +154,7 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
         if (work->rests != NULL)
             memcpy(work->rests, model->rests, (tets - 1) * sizeof *work->rests);
     }
+
     sweep->rests = work->rests;
 }
 
@@ -153,11 +165,15 @@ static snwResult CreateWork(snwSim* sim, int body, snwMessage* message)
     const snwPbcdModel* model = sim->bodies[body].model;
     const snwCharacterDef* def = &model->character->def;
     size_t rows = (size_t)model->vertexCount + snw_blockLanes, bones = (size_t)def->boneCount;
+
     work->model = model;
     work->state = snwPbcd_PlaceState(model, sim->bodies[body].state);
+
+    // Rows of all vertices, and the spare ones that empty lanes point to.
     float** arrays[] = {&work->before, &work->predicted, &work->reference, &work->target, &work->last};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i)
         *arrays[i] = snwArena_Alloc(arena, rows, 4 * sizeof(float));
+
     work->touching = snwArena_Alloc(arena, rows, sizeof *work->touching);
     work->materials = snwArena_Alloc(arena, (size_t)def->materialCount, sizeof *work->materials);
     work->tunedMaterials = snwArena_Alloc(arena, (size_t)def->materialCount, sizeof *work->tunedMaterials);
@@ -171,8 +187,11 @@ static snwResult CreateWork(snwSim* sim, int body, snwMessage* message)
         work->segments = snwArena_Alloc(arena, 2 * bones, sizeof *work->segments);
         work->bondSums = snwArena_Alloc(arena, rows, sizeof *work->bondSums);
     }
+
     AllocSweep(arena, work);
     work->shaped = work->reference;
+
+    // Morphs and caches move the rest shape, so its skinning has blocks of its own.
     if (model->skin != NULL && model->moving)
     {
         work->shaped = snwArena_Alloc(arena, rows, 4 * sizeof(float));
@@ -180,9 +199,11 @@ static snwResult CreateWork(snwSim* sim, int body, snwMessage* message)
         work->shape.blocks = snwArena_Copy(
             arena, model->skin->blocks, (size_t)model->skin->blockCount, sizeof *model->skin->blocks);
     }
+
     if (arena->failed)
         return snwFailMemory(message);
     snwResult result = snw_ok;
+
     if (model->skin != NULL)
         result = snwSkinPalette_Create(sim->context, def->boneCount, &work->palette, message);
     if (result >= 0 && model->complement != NULL)
@@ -199,10 +220,12 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     sim->scratch = scratch;
     if (scratch == NULL)
         return snwFailMemory(message);
+
     scratch->works = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->works);
     scratch->times = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->times);
     if (sim->arena.failed)
         return snwFailMemory(message);
+
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwResult result = CreateWork(sim, i, message);
@@ -211,10 +234,12 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         int count = scratch->works[i].model->vertexCount;
         most = count > most ? count : most;
     }
+
     scratch->unfolds = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->unfolds);
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
         if (scratch->works[i].model->unfolds)
             scratch->unfolds[i] = snwPbcd_Unfold(&scratch->works[i], scratch->works[i].state.positions);
+
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount(most), sizeof *scratch->sums);
     scratch->masses = snwArena_Alloc(&sim->arena, (size_t)most, sizeof *scratch->masses);
     if (sim->arena.failed)
@@ -243,21 +268,28 @@ static snwResult BeginBody(snwSim* sim, int body, double h, snwMessage* message)
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     snwPbcdTime* time = &((snwPbcdScratch*)sim->scratch)->times[body];
     const snwPbcdModel* model = work->model;
+
     float* const rows[3] = {work->state.positions, model->driven ? work->state.reference : NULL,
         model->integrator == snw_pbcdBdf2 ? work->state.beforePositions : NULL};
+
     if (!model->driven || sim->part[0] == 0.0) // a jump is found once per step
         snwBody_FollowRows(&sim->bodies[body], rows, 3);
+
     snwResult result = snwPbcd_BeginReference(sim, body, h, message);
     if (result < 0)
         return result;
     snwSim_EndStage(sim, snw_stageRig);
+
     *time = snwPbcd_MakeTime(sim, body, h);
     snwPbcd_SetInertia(sim, body, time);
     snwPbcd_Predict(sim, body, time);
     memset(work->touching, 0, (size_t)work->model->vertexCount);
+
     if (work->model->solver == snw_pbcdSmpbd)
         snwPbcd_SetRests(sim, body, time);
     snwSim_EndStage(sim, snw_stagePredict);
+
+    // Told before contacts are looked for.
     snwSim_DescribeBody(sim, ((snwPbcdScratch*)sim->scratch)->response, body,
         &(snwTouchDef){.positions = work->state.positions, .before = work->before, .anchors = work->state.anchors});
     return snw_ok;
@@ -268,6 +300,7 @@ static snwResult ComplementIsland(snwSim* sim, int island, snwMessage* message)
 {
     snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
     bool any = false;
+
     for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
     {
         int body = response->islandMembers[k];
@@ -278,6 +311,7 @@ static snwResult ComplementIsland(snwSim* sim, int island, snwMessage* message)
             return result;
         any = true;
     }
+
     snwSim_EndStage(sim, snw_stageComplement);
     if (any)
         snwResponse_Solve(response, island, true);
@@ -377,7 +411,9 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwPbcdScratch* scratch = sim->scratch;
     snwResponse* response = scratch->response;
     snwResult result = snw_ok;
+
     scratch->sweeps = 0;
+
     for (int i = 0; i < sim->bodyCount && result >= 0; ++i)
         result = BeginBody(sim, i, h, message);
     if (result >= 0)
@@ -386,29 +422,39 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwSim_EndStage(sim, snw_stageDetect);
         result = SolveNewton(sim, message);
     }
+
     if (result < 0)
         return result;
+
     for (int i = 0; i < response->islandCount && result >= 0; ++i)
     {
         snwPbcd_SolveIsland(sim, i, scratch->times);
         result = ComplementIsland(sim, i, message);
     }
+
     if (result < 0)
         return result;
+
+    // Sweeps may have thrown a vertex farther than contacts look ahead.
     for (int i = 0; i < sim->bodyCount; ++i)
         snwSim_CatchFlung(response, i, scratch->works[i].predicted);
+
+    // Integrators of second order begin again where something touches: there, motion is not smooth.
     for (int i = 0; i < sim->bodyCount; ++i)
         if (scratch->works[i].model->integrator != snw_pbcdEuler)
             snwResponse_MarkTouching(response, i, scratch->works[i].touching);
+
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_pbcdDrag), h);
     snwSim_EndStage(sim, snw_stageContact);
     if (sim->lastSubstep)
         TellStiffness(sim);
+
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwPbcd_Finish(sim, i, &scratch->times[i]);
         snwPbcd_EndReference(sim, i, h);
     }
+
     snwSim_EndStage(sim, snw_stageVelocity);
     return snw_ok;
 }

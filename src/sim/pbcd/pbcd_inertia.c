@@ -100,11 +100,13 @@ static void SumWishes(const snwPbcdWork* work, const snwMaterial* materials, dou
     const snwCharacter* character = work->model->character;
     snwElements elements = character->elements;
     memset(work->wishes, 0, (size_t)work->model->vertexCount * sizeof *work->wishes);
+
     for (int i = 0; i < elements.count; ++i)
     {
         const snwMaterial* material = &materials[character->def.regions[i]];
         Wish wish = WishOf(material, anchor, damping);
         double mass = material->density * character->restVolumes[i];
+
         for (int k = 0; k < elements.arity; ++k)
         {
             Wish* sum = &work->wishes[snwElements_Corners(elements, i)[k]];
@@ -143,11 +145,15 @@ void snwPbcd_SetInertia(snwSim* sim, int body, const snwPbcdTime* time)
     const snwPbcdModel* model = work->model;
     const snwMaterial* materials = sim->bodies[body].materials;
     bool tied = model->driven && model->bonds == NULL;
+
     // The method's own anchor is no part of complementary dynamics; what a material states is asked for.
     double anchor = tied && model->complement == NULL ? snwSim_Param(sim, snw_pbcdAnchor_) : 0.0;
     double damping = snwSim_Param(sim, snw_pbcdDamping);
+
     if (IsKnown(work, materials, (const double[4]){time->h, time->e, anchor, damping}))
         return;
+
+    // One material: what holds for one vertex holds for all.
     if (AreAlike(materials, model->character->def.materialCount) || model->character->elements.count == 0)
     {
         Wish wish = WishOf(&materials[0], anchor, damping);
@@ -156,6 +162,8 @@ void snwPbcd_SetInertia(snwSim* sim, int body, const snwPbcdTime* time)
             SetRow(work, i, numbers, tied);
         return;
     }
+
+    // Several: at each vertex the mean by mass of the elements around it.
     SumWishes(work, materials, anchor, damping);
     for (int i = 0; i < model->vertexCount; ++i)
     {

@@ -19,6 +19,8 @@ static snwResult MakeWeights(snwPbcdModel* model, snwMessage* message)
 static snwResult MakeSkin(snwPbcdModel* model, snwMessage* message)
 {
     const snwCharacter* character = model->character;
+
+    // Skinning takes floats.
     float* rest = snwAllocArray(model->context, 3 * (size_t)model->vertexCount, sizeof *rest);
     if (rest == NULL)
         return snwFailMemory(message);
@@ -29,6 +31,7 @@ static snwResult MakeSkin(snwPbcdModel* model, snwMessage* message)
         rest[3 * (size_t)i + 1] = (float)x.y;
         rest[3 * (size_t)i + 2] = (float)x.z;
     }
+
     snwSkinningDef def = snwDefaultSkinningDef();
     def.positions = rest;
     def.stride = 3 * (int)sizeof *rest;
@@ -36,6 +39,7 @@ static snwResult MakeSkin(snwPbcdModel* model, snwMessage* message)
     def.weights = model->weights;
     snwResult result = snwSkinModel_Create(model->context, &def, &model->skin, message);
     snwFree(model->context, rest);
+
     return result;
 }
 
@@ -43,19 +47,24 @@ static snwResult MakeComplement(snwPbcdModel* model, snwMessage* message)
 {
     const snwCharacter* character = model->character;
     size_t count = (size_t)model->vertexCount;
+
+    // One array for both: masses, and behind them what bones hold.
     double* masses = snwAllocArray(model->context, count + count / sizeof *masses + 1, sizeof *masses);
     if (masses == NULL)
         return snwFailMemory(message);
     unsigned char* held = (unsigned char*)(masses + count);
+
     snwPbcd_Masses(model, character->def.materials, masses);
     for (size_t i = 0; i < count; ++i)
         held[i] = character->vertexBones[i] >= 0;
+
     snwComplementDef def = {.kind = model->complementKind == snw_pbcdRig ? snw_complementRig : snw_complementAffine,
         .vertexCount = model->vertexCount,
         .rest = character->def.vertices,
         .masses = masses,
         .weights = model->weights,
         .held = held};
+
     snwResult result = snwComplement_Create(model->context, &def, &model->complement, message);
     snwFree(model->context, masses);
     return result;
@@ -68,6 +77,8 @@ static snwResult MakeBonds(snwPbcdModel* model, snwMessage* message)
     model->bonds = snwArena_Alloc(&model->arena, (size_t)model->vertexCount, sizeof *model->bonds);
     if (model->bonds == NULL)
         return snwFailMemory(message);
+
+    // The nearest bone, and how far away it is at rest: that distance is kept.
     for (int i = 0; i < model->vertexCount; ++i)
     {
         double least = INFINITY;
@@ -80,6 +91,7 @@ static snwResult MakeBonds(snwPbcdModel* model, snwMessage* message)
             least = fmin(least, distance);
         }
     }
+
     return snw_ok;
 }
 
@@ -130,22 +142,30 @@ static snwResult MakeConstraints(snwPbcdModel* model, snwMessage* message)
 static void ReadParams(snwPbcdModel* model, const double* params)
 {
     const snwCharacterDef* def = &model->character->def;
+
     model->mode = (snwPbcdMode)params[snw_pbcdMode_];
     model->solver = (snwPbcdSolver)params[snw_pbcdSolver_];
+
     // Lengths are all that a body without tets has, and all that the method of 2007 knows.
     bool edges = def->tetCount == 0 || model->solver == snw_pbcdPbd;
     model->law = edges ? snw_pbcdEdges : (snwPbcdLaw)params[snw_pbcdLaw_];
+
     model->hold = params[snw_pbcdHold] != 0.0;
     model->unfolds = model->solver == snw_pbcdSmpbd && model->law != snw_pbcdEdges && !model->hold;
+
     model->commit = (snwPbcdCommit)params[snw_pbcdCommit_];
     model->integrator = (snwPbcdIntegrator)params[snw_pbcdIntegrator_];
     model->corrected = params[snw_pbcdCorrected] != 0.0;
     model->complementKind = (snwPbcdComplement)params[snw_pbcdComplement_];
     model->equalMasses = params[snw_pbcdEqualMasses] != 0.0;
     model->skinning = (snwSkinningKind)params[snw_pbcdSkinning];
+
+    // Who follows an artist: what has bones, or a shape that changes.
     for (int i = 0; i < def->motionCount; ++i)
         model->moving = model->moving || def->motions[i].vertices.sampleCount > 0;
     model->driven = (def->boneCount > 0 || model->moving) && params[snw_pbcdFollow] != 0.0;
+
+    // Rests move along with the artist unless the complement asks for fixed ones.
     snwPbcdRestKind rest = (snwPbcdRestKind)params[snw_pbcdRest];
     bool fixed = rest == snw_pbcdRestAuto ? model->complementKind != snw_pbcdNoComplement : rest == snw_pbcdRestFixed;
     model->movingRests = model->driven && model->mode == snw_pbcdFlesh && !fixed;
@@ -155,13 +175,16 @@ snwResult snwPbcd_CreateModel(const snwModelDef* def, void** out, snwMessage* me
 {
     const double* params = def->params + snw_sharedParamCount;
     snwPbcdModel* model = snwAlloc(def->context, sizeof *model);
+
     *out = model;
     if (model == NULL)
         return snwFailMemory(message);
+
     model->arena.context = model->context = def->context;
     model->character = def->character;
     model->vertexCount = def->character->def.vertexCount;
     ReadParams(model, params);
+
     snwResult result = MakeConstraints(model, message);
     if (result >= 0 && model->driven && model->character->def.boneCount > 0)
         result = MakeRig(model, params, message);
@@ -170,6 +193,7 @@ snwResult snwPbcd_CreateModel(const snwModelDef* def, void** out, snwMessage* me
         snwPbcd_DestroyModel(def->context, model);
         *out = NULL;
     }
+
     return result;
 }
 

@@ -51,16 +51,20 @@ static Way FindWay(const MotionLoop* loop, size_t at)
     const float h = (float)loop->time->h, e2 = (float)(loop->time->e * loop->time->e);
     const float share = loop->work->shares[at / 4];
     bool bdf2 = loop->time->e != loop->time->h && model->integrator == snw_pbcdBdf2;
+
     Way way;
     for (int k = 0; k < 3; ++k)
     {
         float g = (float)loop->time->acceleration[k];
+        // So much of the artist's acceleration is carried along.
         if (model->driven)
         {
             float moved = loop->work->reference[at + (size_t)k] - state->reference[at + (size_t)k];
             float more = moved - h * state->referenceVelocities[at + (size_t)k];
             g += (float)loop->time->carried * more / (h * h);
         }
+
+        // y of each integrator, less x; see pbcd.h.
         if (bdf2)
             way.free[k] = (x[k] - state->beforePositions[at + (size_t)k]) / 3.0f +
                           2.0f / 9.0f * h * (4.0f * v[k] - state->beforeVelocities[at + (size_t)k]) + e2 * g;
@@ -68,10 +72,13 @@ static Way FindWay(const MotionLoop* loop, size_t at)
             way.free[k] = h * v[k] + e2 * (state->accelerations[at + (size_t)k] + 2.0f * g);
         else
             way.free[k] = h * v[k] + e2 * g;
+
         way.outer[k] = g;
+        // y', with the anchor in the inertia.
         float back = model->driven ? loop->work->reference[at + (size_t)k] - x[k] : 0.0f;
         way.held[k] = share > 0.0f ? way.free[k] + share * (back - way.free[k]) : way.free[k];
     }
+
     return way;
 }
 
@@ -84,8 +91,10 @@ static void PredictRows(int begin, int end, void* data)
         size_t at = 4 * (size_t)i;
         float* x = work->state.positions + at;
         memcpy(work->before + at, x, 4 * sizeof *x);
+
         unsigned char held = work->state.held[i];
         x[3] = held ? 0.0f : work->stiffer[i] * work->state.velocities[at + 3];
+
         if (held & snw_heldByBone)
             memcpy(x, work->reference + at, 3 * sizeof *x);
         if (!held)
@@ -94,6 +103,7 @@ static void PredictRows(int begin, int end, void* data)
             for (int k = 0; k < 3; ++k)
                 x[k] += way.held[k];
         }
+
         memcpy(work->predicted + at, x, 4 * sizeof *x);
     }
 }
@@ -119,6 +129,8 @@ static void ApplyPushes(snwSim* sim, int body, snwPbcdTime* time)
         if (grab->kind != snw_grabPush || grab->body != body)
             continue;
         snwVec3 push = snwSim_PushForce(sim, grab);
+
+        // A push on a vertex.
         if (grab->vertex >= 0)
         {
             double w = (double)work->state.velocities[4 * (size_t)grab->vertex + 3];
@@ -126,6 +138,8 @@ static void ApplyPushes(snwSim* sim, int body, snwPbcdTime* time)
             snwRow_Set(work->state.velocities, grab->vertex, snwVec3_MulAdd(v, w * time->h, push));
             continue;
         }
+
+        // A push on all of the body: the same acceleration everywhere.
         double mass = 0.0;
         for (int k = 0; k < work->model->vertexCount; ++k)
             mass += 1.0 / (double)work->state.velocities[4 * (size_t)k + 3];
@@ -160,6 +174,7 @@ static void FinishRow(const MotionLoop* loop, int i)
     size_t at = 4 * (size_t)i;
     const float h = (float)loop->time->h, e2 = (float)(loop->time->e * loop->time->e);
     float* v = state->velocities + at;
+
     Way way = FindWay(loop, at);
     bool bdf2 = loop->time->e != loop->time->h && model->integrator == snw_pbcdBdf2;
     bool touching = work->touching[i] != 0;
@@ -168,6 +183,8 @@ static void FinishRow(const MotionLoop* loop, int i)
         float late = state->positions[at + k] - work->predicted[at + k];
         late -= loop->rounding != NULL ? loop->rounding[at + k] : 0.0f;
         float inner = late + (way.held[k] - way.free[k]);
+
+        // v of Euler; touching things end their step so with any integrator.
         float now = v[k] + h * way.outer[k] + inner / h;
         if (model->integrator != snw_pbcdEuler && touching)
             now = (way.held[k] + late) / h;
@@ -175,6 +192,7 @@ static void FinishRow(const MotionLoop* loop, int i)
             now = (4.0f * v[k] - state->beforeVelocities[at + k]) / 3.0f + 1.5f / h * (e2 * way.outer[k] + inner);
         else if (model->integrator == snw_pbcdTrapezoid)
             now = v[k] + h * way.outer[k] + 0.5f * h * (state->accelerations[at + k] + inner / e2);
+
         if (model->integrator == snw_pbcdTrapezoid)
             state->accelerations[at + k] = touching ? 0.0f : inner / e2;
         if (model->integrator == snw_pbcdBdf2)
@@ -182,6 +200,7 @@ static void FinishRow(const MotionLoop* loop, int i)
             state->beforePositions[at + k] = work->before[at + k];
             state->beforeVelocities[at + k] = touching ? now : v[k];
         }
+
         v[k] = now;
     }
 }
@@ -209,6 +228,7 @@ static void FinishRows(int begin, int end, void* data)
     const MotionLoop* loop = data;
     const snwPbcdWork* work = loop->work;
     const float keep = (float)loop->time->keep, h = (float)loop->time->h;
+
     for (int i = begin; i < end; ++i)
     {
         size_t at = 4 * (size_t)i;
@@ -217,6 +237,7 @@ static void FinishRows(int begin, int end, void* data)
             FinishHeld(loop, i);
             continue;
         }
+
         FinishRow(loop, i);
         float* v = work->state.velocities + at;
         const float loss = work->losses[i];
@@ -237,12 +258,16 @@ void snwPbcd_Finish(snwSim* sim, int body, const snwPbcdTime* time)
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwPbcdScratch* scratch = sim->scratch;
     int count = work->model->vertexCount;
+
     MotionLoop loop = {work, time, NULL};
     snwRigidDamping damping = {.positions = work->state.positions,
         .velocities = work->last,
         .count = count,
         .sums = scratch->sums,
         .rate = snwSim_Param(sim, snw_pbcdDamping) + snwBody_MaterialDamping(&sim->bodies[body])};
+
+    // Rounding is no motion. In short substeps the pushes of the law say what should have moved; and elements alone
+    // give a body no rigid motion, so what there is of it is rounding.
     if (work->moves.on)
     {
         const snwNeoLaw law = {&work->model->blocks, work->sweep.rests, work->sweep.neoStates};
@@ -255,6 +280,7 @@ void snwPbcd_Finish(snwSim* sim, int body, const snwPbcdTime* time)
         snwRigidDamping_FindRounding(sim->context, &damping, work->predicted);
         loop.rounding = work->last;
     }
+
     snwParallelFor(sim->context, count, snw_vertexGrain, FinishRows, &loop);
     *work->state.stepBefore = time->h;
     if (work->model->driven)

@@ -58,13 +58,16 @@ static void Allocate(const snwPbcdWork* work)
     const snwCharacter* character = model->character;
     size_t n = (size_t)model->vertexCount, tets = (size_t)character->def.tetCount + 1;
     size_t edges = (size_t)character->edgeCount + 1;
+
     snwArena* arena = &newton->arena;
+
     newton->weights = snwArena_Alloc(arena, n, sizeof *newton->weights);
     newton->targets = snwArena_Alloc(arena, n, sizeof *newton->targets);
     newton->x = snwArena_Alloc(arena, n, sizeof *newton->x);
     newton->reference = snwArena_Alloc(arena, n, sizeof *newton->reference);
     newton->held = snwArena_Alloc(arena, n, sizeof *newton->held);
     newton->masses = snwArena_Alloc(arena, n, sizeof *newton->masses);
+
     newton->lengths = snwArena_Alloc(arena, edges, sizeof *newton->lengths);
     newton->edgeStiffness = snwArena_Alloc(arena, edges, sizeof *newton->edgeStiffness);
     newton->volumes = snwArena_Alloc(arena, tets, sizeof *newton->volumes);
@@ -73,6 +76,7 @@ static void Allocate(const snwPbcdWork* work)
     newton->mu = snwArena_Alloc(arena, tets, sizeof *newton->mu);
     newton->lambda = snwArena_Alloc(arena, tets, sizeof *newton->lambda);
     newton->stiffness = snwArena_Alloc(arena, (size_t)character->def.materialCount, sizeof *newton->stiffness);
+
     newton->rows = snwArena_Alloc(arena, (size_t)RowCount(work) * n + 1, sizeof *newton->rows);
 }
 
@@ -98,15 +102,20 @@ snwResult snwPbcd_CreateNewton(snwPbcdWork* work, snwContext* context, snwMessag
     const snwPbcdModel* model = work->model;
     const snwCharacter* character = model->character;
     snwPbcdNewton* newton = snwAlloc(context, sizeof *newton);
+
     work->newton = newton;
     if (newton == NULL)
         return snwFailMemory(message);
+
     newton->context = newton->arena.context = context;
     Allocate(work);
     if (newton->arena.failed)
         return snwFailMemory(message);
+
     MeasureRest(newton, character);
     snwImplicitDef def = {.vertexCount = model->vertexCount, .rowCount = RowCount(work)};
+
+    // Elements of the law in use; those of others are none.
     if (model->law == snw_pbcdEdges)
     {
         def.edgeCount = character->edgeCount;
@@ -114,10 +123,12 @@ snwResult snwPbcd_CreateNewton(snwPbcdWork* work, snwContext* context, snwMessag
         def.volumeCount = character->def.tetCount;
         def.volumes = character->def.tets;
     }
+
     if (model->law == snw_pbcdStrain)
         def.strainCount = character->def.tetCount, def.strains = character->def.tets;
     if (model->law == snw_pbcdNeo)
         def.neoCount = character->def.tetCount, def.neos = character->def.tets;
+
     return snwImplicit_Create(context, &def, &newton->implicit, message);
 }
 
@@ -154,12 +165,16 @@ static void SetMaterials(snwSim* sim, int body)
     snwPbcdNewton* newton = snwPbcd_Work(sim, body)->newton;
     const snwCharacter* character = model->character;
     const snwMaterial* materials = sim->bodies[body].materials;
+
     const double axes[3] = {
         snwSim_Param(sim, snw_pbcdAlongX), snwSim_Param(sim, snw_pbcdAlongY), snwSim_Param(sim, snw_pbcdAlongZ)};
     snwSoftDef soft = {.character = character, .tetEdges = (const snwTetEdges*)model->tetEdges, .materials = materials};
+
     snwPbcd_Masses(model, materials, newton->masses);
     if (model->law == snw_pbcdEdges)
         snwSoft_EdgeStiffnesses(&soft, newton->edgeStiffness);
+
+    // Stiffness matrices of Green's strains, one per material.
     for (int i = 0; i < character->def.materialCount; ++i)
     {
         double compliance[9];
@@ -167,6 +182,8 @@ static void SetMaterials(snwSim* sim, int body)
         snwSoft_StrainCompliance(&material, axes, compliance);
         InvertCompliance(compliance, newton->stiffness[i]);
     }
+
+    // Moduli of each tet.
     for (int i = 0; i < character->def.tetCount; ++i)
     {
         snwMaterial material = Compressible(&materials[character->def.regions[i]]);
@@ -183,6 +200,8 @@ static snwImplicitStep MakeStep(snwSim* sim, int body, const snwPbcdTime* time)
     snwPbcdNewton* newton = work->newton;
     const snwPbcdModel* model = work->model;
     snwImplicitStep step = snwDefaultImplicitStep();
+
+    // The inertia of each vertex with its anchor, where it goes by itself, and where the artist has it.
     for (int i = 0; i < model->vertexCount; ++i)
     {
         newton->held[i] = work->state.held[i] != 0;
@@ -191,21 +210,26 @@ static snwImplicitStep MakeStep(snwSim* sim, int body, const snwPbcdTime* time)
         newton->reference[i] = snwRow_Get(work->reference, i);
         newton->x[i] = newton->held[i] ? newton->targets[i] : snwRow_Get(work->before, i);
     }
+
     step.weights = newton->weights;
     step.targets = newton->targets;
     step.held = newton->held;
+
     step.lengths = newton->lengths;
     step.edgeStiffness = newton->edgeStiffness;
     step.volumes = newton->volumes;
     step.volumeStiffness = newton->volumeStiffness;
+
     step.strainInverses = step.neoInverses = newton->inverses;
     step.strainVolumes = step.neoVolumes = model->character->restVolumes;
     step.strainStiffness = (const double(*)[6][6])newton->stiffness;
     step.strainKinds = model->character->def.regions;
     step.neoMu = newton->mu;
     step.neoLambda = newton->lambda;
+
     step.rows = newton->rows;
     step.reference = newton->reference;
+
     step.maxIterations = (int)snwSim_Param(sim, snw_pbcdIterations_);
     step.tolerance = fmax(snwSim_Param(sim, snw_pbcdTolerance), 1e-10);
     return step;

@@ -108,24 +108,31 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwPbcdModel* model = work->model;
     const snwCharacterDef* def = &model->character->def;
+
+    // The shape first, which morphs and caches change, then bones.
     if (model->moving)
         MoveShape(sim, body, time);
     if (model->skin == NULL)
         return snw_ok;
+
     PoseBones(sim, body, time);
     const snwSkinModel* skin = model->moving ? &work->shape : model->skin;
     snwSkinningPose pose = {.kind = model->skinning, .transforms = work->pose, .count = def->boneCount};
     snwResult result = snwSkinPalette_Set(&work->palette, skin, &pose, message);
     if (result < 0)
         return result;
+
     snwSkinningTarget target = {.positions = work->reference, .positionStride = 4 * (int)sizeof(float)};
     snwSkinModel_Apply(sim->context, skin, &work->palette, &target);
     UnfoldReference(sim, work);
+
+    // Segments of the bones, for flesh that keeps its distance to them.
     for (int i = 0; work->segments != NULL && i < def->boneCount; ++i)
     {
         work->segments[2 * i] = snwTransform_Apply(work->pose[i], def->bones[i].head);
         work->segments[2 * i + 1] = snwTransform_Apply(work->pose[i], def->bones[i].tail);
     }
+
     return snw_ok;
 }
 
@@ -201,8 +208,10 @@ static snwResult FindInstant(snwSim* sim, int body, double least, snwMessage* me
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     int count = work->model->vertexCount;
     size_t bytes = (size_t)count * 4 * sizeof(float);
+
     float *before = work->target, *after = work->last;
     double low = snwSim_SceneTime(sim), high = low + sim->dt;
+
     memcpy(before, work->state.reference, bytes);
     memcpy(after, work->reference, bytes);
     while (high - low > s_instant)
@@ -215,13 +224,17 @@ static snwResult FindInstant(snwSim* sim, int body, double least, snwMessage* me
         memcpy(first ? after : before, work->reference, bytes);
         *(first ? &high : &low) = middle;
     }
+
+    // A little outside of the instant on either side.
     snwResult result = snwPbcd_MoveReference(sim, body, low - s_edge, message);
     memcpy(before, work->reference, bytes);
     if (result >= 0)
         result = snwPbcd_MoveReference(sim, body, high + s_edge, message);
     memcpy(after, work->reference, bytes);
+
     if (result < 0 || WayBetween(before, after, count) < least)
         return result;
+
     work->jumpTime = high;
     work->jump = FitMotion(before, after, count);
     return snw_ok;
@@ -246,23 +259,30 @@ static snwResult LookForJump(snwSim* sim, int body, snwMessage* message)
     const snwCharacter* character = work->model->character;
     double start = snwSim_SceneTime(sim), cut = snwSim_Param(sim, snw_pbcdCut);
     double size = snwVec3_Distance(character->lower, character->upper);
+
     work->cut = false;
     work->jumpTime = -1.0;
     if (cut == 0.0)
         return snw_ok;
+
+    // How far the artist moves the body in this step.
     snwResult result = snwPbcd_MoveReference(sim, body, start + sim->dt, message);
     if (result < 0)
         return result;
     bool jumped = WayBetween(work->state.reference, work->reference, work->model->vertexCount) > cut * size;
     if (!jumped && !Wraps(sim, body))
         return snw_ok;
+
     result = FindInstant(sim, body, s_leastJump * size, message);
     if (result < 0 || work->jumpTime >= 0.0 || !jumped)
         return result;
+
+    // It goes too far in this step, but at no instant of it: the whole step counts as the jump.
     result = snwPbcd_MoveReference(sim, body, start + sim->dt, message);
     work->cut = true;
     CarryOver(work, FitMotion(work->state.reference, work->reference, work->model->vertexCount));
     memcpy(work->state.reference, work->reference, (size_t)work->model->vertexCount * 4 * sizeof(float));
+
     return result;
 }
 
@@ -272,9 +292,11 @@ static snwResult Launch(snwSim* sim, int body, double h, snwMessage* message)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwPbcdState* state = &work->state;
+
     double wait = sim->def->bodies[body].motionWait, start = snwSim_SceneTime(sim);
     if (!(wait > 0.0) || fabs(start - wait) > 0.5 * h)
         return snw_ok;
+
     snwResult result = snwPbcd_MoveReference(sim, body, start + h, message);
     for (int i = 0; i < work->model->vertexCount && result >= 0; ++i)
         for (size_t k = 4 * (size_t)i; k < 4 * (size_t)i + 3; ++k)
@@ -288,6 +310,7 @@ static snwResult Launch(snwSim* sim, int body, double h, snwMessage* message)
                 state->beforePositions[k] -= (float)h * more;
             }
         }
+
     return result;
 }
 
@@ -304,11 +327,14 @@ snwResult snwPbcd_BeginReference(snwSim* sim, int body, double h, snwMessage* me
         if (result < 0)
             return result;
     }
+
+    // The jump has come: flesh goes along with it, with its shape and its own motion.
     if (work->jumpTime >= 0.0 && work->jumpTime <= sim->substepTime)
     {
         CarryOver(work, work->jump);
         work->jumpTime = -1.0;
     }
+
     return work->cut ? snw_ok : snwPbcd_MoveReference(sim, body, sim->substepTime, message);
 }
 
@@ -355,14 +381,19 @@ static void SetCompliances(snwSim* sim, int body, double e, double viscous)
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwPbcdModel* model = work->model;
     const snwMaterial* materials = sim->bodies[body].materials;
+
+    // On what they depend.
     const double now[5] = {e, viscous, snwSim_Param(sim, snw_pbcdAlongX), snwSim_Param(sim, snw_pbcdAlongY),
         snwSim_Param(sim, snw_pbcdAlongZ)};
     size_t bytes = (size_t)model->character->def.materialCount * sizeof *materials;
+
     bool same = true;
+
     for (int i = 0; i < 5; ++i)
         same = same && now[i] == work->compliances[i];
     if (same && memcmp(materials, work->materials, bytes) == 0)
         return;
+
     memcpy(work->compliances, now, sizeof now);
     memcpy(work->materials, materials, bytes);
     snwSoftDef def = {.character = model->character,
@@ -377,6 +408,7 @@ static void SetCompliances(snwSim* sim, int body, double e, double viscous)
         snwSoft_SetEdges(&def, work->sweep.edgeStates, work->stiffnesses);
         snwSoft_SetVolumes(&def, work->sweep.tetStates);
     }
+
     if (model->law == snw_pbcdNeo)
         snwNeoState_SetMaterials(work->sweep.neoStates, model->rests, 0, model->blocks.tetBlocks, materials, e);
     if (model->law == snw_pbcdStrain || viscous > 0.0)
@@ -391,7 +423,9 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
     const snwConstraintKernels* kernels = snwConstraint_Kernels(sim->context->simd);
     double viscosity = snwSim_Param(sim, snw_pbcdViscosity);
     int tetBlocks = model->blocks.tetBlocks;
+
     SetCompliances(sim, body, time->e, viscosity / time->h);
+
     snwRestSweep rests = {.reference = model->movingRests ? work->reference : NULL,
         .shaped = model->moving ? work->shaped : NULL,
         .before = work->before,
@@ -403,6 +437,7 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
         .tetStates = work->sweep.tetStates,
         .strainStates = work->sweep.strainStates,
         .rests = work->rests};
+
     if (model->law == snw_pbcdEdges)
     {
         ForBlocks(sim, kernels->lengths, &rests, model->blocks.edgeBlocks);
@@ -413,6 +448,7 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
             memset(work->sweep.tetPushes, 0, (size_t)tetBlocks * sizeof *work->sweep.tetPushes);
         }
     }
+
     if (model->law == snw_pbcdNeo)
     {
         if (model->movingRests)
@@ -423,6 +459,7 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
         snwNeoMoves_Begin(&work->moves, work->state.positions, model->vertexCount);
         rests.creep = 1.0f; // what the strains do here is viscosity alone
     }
+
     if (model->law == snw_pbcdStrain || (model->law == snw_pbcdNeo && viscosity > 0.0))
         ForBlocks(sim, kernels->strains, &rests, tetBlocks);
 }

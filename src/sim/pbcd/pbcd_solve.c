@@ -79,6 +79,8 @@ static void VisitLaw(snwSim* sim, snwPbcdWork* work, bool back)
     const snwPbcdModel* model = work->model;
     BlockLoop loop = {
         .kernels = snwConstraint_Kernels(sim->context->simd), .sweep = &work->sweep, .edges = model->blocks.edges};
+
+    // As in 2007: hard, with a stiffness per visit.
     if (model->solver == snw_pbcdPbd)
     {
         loop.stiffness = (float)snwSim_Param(sim, snw_pbcdStiffness);
@@ -88,6 +90,8 @@ static void VisitLaw(snwSim* sim, snwPbcdWork* work, bool back)
         snwSim_EndStage(sim, snw_stageVolume);
         return;
     }
+
+    // Edges and volumes in turns, the other way round on the way back.
     SweepFn* sweep = back ? snwColours_SweepBack : snwColours_Sweep;
     for (int part = 0; part < 2 && model->law == snw_pbcdEdges; ++part)
     {
@@ -96,8 +100,10 @@ static void VisitLaw(snwSim* sim, snwPbcdWork* work, bool back)
         sweep(sim->context, volumes ? &model->blocks.tetColours : &model->blocks.edgeColours, VisitSoft, &loop);
         snwSim_EndStage(sim, volumes ? snw_stageVolume : snw_stageDistance);
     }
+
     if (model->law == snw_pbcdEdges)
         return;
+
     if (model->law == snw_pbcdNeo)
     {
         loop.soft = loop.kernels->softNeo;
@@ -105,11 +111,14 @@ static void VisitLaw(snwSim* sim, snwPbcdWork* work, bool back)
         sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop); // marks what is folded
         snwNeoMoves_AfterLaw(&work->moves, work->state.positions, model->vertexCount);
     }
+
     if (model->law == snw_pbcdStrain || snwSim_Param(sim, snw_pbcdViscosity) > 0.0)
     {
         loop.soft = loop.kernels->softStrain;
         sweep(sim->context, &model->blocks.tetColours, VisitSoft, &loop);
     }
+
+    // A round of unfolding after each sweep; Neo-Hookean tets have marked their blocks.
     snwUnfold unfold = snwPbcd_Unfold(work, work->state.positions);
     if (model->law == snw_pbcdStrain)
         snwUnfold_Mark(sim->context, &unfold);
@@ -132,20 +141,26 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time, bool bac
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwPbcdModel* model = work->model;
     size_t bytes = ((size_t)model->vertexCount + snw_blockLanes) * 4 * sizeof(float);
+
     if (asked)
         memcpy(work->last, work->state.positions, bytes);
+
     work->sweep.relaxation = (float)snwSim_Param(sim, snw_pbcdRelaxation);
     if (work->sweep.target != NULL)
         memset(work->target, 0, bytes);
+
     if (model->solver != snw_pbcdImplicit)
         VisitLaw(sim, work, back);
+
     if (work->sweep.target != NULL)
         snwParallelFor(sim->context, model->vertexCount, snw_rowGrain, AddMoves, work);
     if (model->solver != snw_pbcdImplicit)
         VisitBonds(sim, work, time);
     snwSim_EndStage(sim, snw_stageVolume);
+
     snwHands hands = {work->before, work->state.velocities, work->state.positions, time->e};
     snwHands_Drag(sim, body, &hands, (int)snwSim_Param(sim, snw_pbcdIterations_));
+
     ((snwPbcdScratch*)sim->scratch)->sweeps++;
     return asked ? snwRows_LongestWay(work->last, work->state.positions, model->vertexCount) : 0.0;
 }
@@ -163,13 +178,18 @@ void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
     snwResponse* response = ((snwPbcdScratch*)sim->scratch)->response;
     int iterations = (int)snwSim_Param(sim, snw_pbcdIterations_);
     double tolerance = snwSim_Param(sim, snw_pbcdTolerance);
+
     bool pairs = NeedsPairs(sim), done = false;
+
     iterations += pairs ? iterations % 2 : 0;
+
+    // Until nothing moves by more than the tolerance, if there is one.
     for (int i = 0; i < iterations && !done; ++i)
     {
         bool last = i + 1 == iterations && sim->lastSubstep;
         bool back = (iterations - i) % 2 == 0;
         done = tolerance > 0.0 && !(pairs && back);
+
         for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
         {
             int body = response->islandMembers[k];
@@ -181,9 +201,11 @@ void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
                 snwSim_SetResidual(sim, body, move, last ? "more pbcd.iterations, or more substeps" : NULL);
             done = done && move < tolerance * snwVec3_Distance(character->lower, character->upper);
         }
+
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations || done);
         snwSim_EndStage(sim, snw_stageContact);
     }
+
     snwUnfold_Island(response, island, ((snwPbcdScratch*)sim->scratch)->unfolds);
     snwSim_EndStage(sim, snw_stageContact);
 }

@@ -10,9 +10,12 @@ static snwPbcdState LayOut(const snwPbcdModel* model, snwLayout* layout)
 {
     const snwCharacter* character = model->character;
     size_t rows = (size_t)model->vertexCount + snw_blockLanes, row = 4 * sizeof(float);
+
+    // Arrays that a body does not need have no rows.
     size_t reference = model->driven ? rows : 0, bdf2 = model->integrator == snw_pbcdBdf2 ? rows : 0;
     size_t trapezoid = model->integrator == snw_pbcdTrapezoid ? rows : 0;
     snwPbcdState state;
+
     state.stepBefore = snwLayout_Take(layout, 1, sizeof *state.stepBefore);
     state.positions = snwLayout_Take(layout, rows, row);
     state.velocities = snwLayout_Take(layout, rows, row);
@@ -21,10 +24,12 @@ static snwPbcdState LayOut(const snwPbcdModel* model, snwLayout* layout)
     state.beforePositions = snwLayout_Take(layout, bdf2, row);
     state.beforeVelocities = snwLayout_Take(layout, bdf2, row);
     state.accelerations = snwLayout_Take(layout, trapezoid, row);
+
     state.held = snwLayout_Take(layout, rows, sizeof *state.held);
     state.anchors = snwLayout_Take(layout, (size_t)character->touchCount * snw_anchorsPerVertex, sizeof *state.anchors);
     state.bones = snwLayout_Take(layout, (size_t)character->def.boneCount, sizeof *state.bones);
     state.joints = snwLayout_Take(layout, (size_t)character->def.jointCount, sizeof *state.joints);
+
     return state;
 }
 
@@ -132,15 +137,19 @@ bool snwPbcd_IsSound(const snwSim* sim, int body)
     const snwPbcdModel* model = work->model;
     const snwPbcdState* state = &work->state;
     int count = model->vertexCount;
+
+    // Inverse masses: finite, positive when free, in use at most that.
     for (int i = 0; i < count; ++i)
     {
         float inUse = state->positions[4 * (size_t)i + 3], free = state->velocities[4 * (size_t)i + 3];
         if (!isfinite(free) || !(free > 0.0f) || !(inUse >= 0.0f) || inUse > free || state->held[i] > 3)
             return false;
     }
+
     for (int i = 0; i < model->character->touchCount * snw_anchorsPerVertex; ++i)
         if (!snwAnchor_IsSound(&state->anchors[i], sim->def))
             return false;
+
     bool sound = isfinite(*state->stepBefore) && *state->stepBefore >= 0.0;
     if (model->driven)
         sound = sound && RowsAreFinite(state->reference, count) && RowsAreFinite(state->referenceVelocities, count);
@@ -148,6 +157,7 @@ bool snwPbcd_IsSound(const snwSim* sim, int body)
         sound = sound && RowsAreFinite(state->beforePositions, count) && RowsAreFinite(state->beforeVelocities, count);
     if (model->integrator == snw_pbcdTrapezoid)
         sound = sound && RowsAreFinite(state->accelerations, count);
+
     return sound;
 }
 

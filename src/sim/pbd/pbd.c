@@ -1,3 +1,6 @@
+// The method pbd (pbd.h): its parameters, its state and its step. Law `projection` is the published method;
+// `compliant` puts the Neo-Hookean tets of constraints/neo_hookean.h in place of edges and volumes.
+
 #include "sim/pbd/pbd.h"
 #include "sim/constraints/hands.h"
 #include "sim/laws.h"
@@ -191,6 +194,8 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     sim->scratch = scratch;
     if (scratch == NULL)
         return snwFailMemory(message);
+
+    // Where the substep began, and where it predicted all to go.
     scratch->before = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->before);
     scratch->predicted = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->predicted);
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
@@ -200,6 +205,8 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         scratch->predicted[i] = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
         most = rows > most ? rows : most;
     }
+
+    // For compliant flesh alone: multipliers, and the moves of short substeps.
     scratch->neo = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof(void*));
     scratch->moves = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->moves);
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
@@ -211,6 +218,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         scratch->moves[i].rows = snwArena_Alloc(&sim->arena, RowCount(model), 4 * sizeof(float));
         scratch->moves[i].elsewhere = snwArena_Alloc(&sim->arena, RowCount(model), 4 * sizeof(float));
     }
+
     scratch->unfolds = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->unfolds);
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
     {
@@ -218,9 +226,11 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         unsigned char* folded = snwArena_Alloc(&sim->arena, (size_t)blocks->tetBlocks + 1, sizeof *folded);
         scratch->unfolds[i] = (snwUnfold){blocks, blocks->tets, snwPbd_GetBody(sim, i).positions, folded};
     }
+
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
     scratch->last = snwArena_Alloc(&sim->arena, most, 4 * sizeof(float));
+
     if (sim->arena.failed)
         return snwFailMemory(message);
     return snwSim_CreateResponse(sim, snwSim_Param(sim, snw_pbdSelf) != 0.0, &scratch->response, message);
@@ -296,11 +306,13 @@ static void ApplyPushes(snwSim* sim, int index, VertexLoop* loop)
         const snwGrab* grab = &sim->grabs[i];
         if (grab->kind != snw_grabPush || grab->body != index)
             continue;
+
         snwVec3 push = snwSim_PushForce(sim, grab);
         const double force[3] = {push.x, push.y, push.z};
         if (grab->vertex < 0 && mass == 0.0)
             for (int k = 0; k < sim->bodies[index].character->def.vertexCount; ++k)
                 mass += 1.0 / (double)loop->state.velocities[4 * (size_t)k + 3];
+
         float* v = loop->state.velocities + 4 * (size_t)(grab->vertex < 0 ? 0 : grab->vertex);
         for (int k = 0; k < 3; ++k)
         {
@@ -373,6 +385,8 @@ static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
     const snwPbdModel* model = sim->bodies[index].model;
     float* positions = snwPbd_GetBody(sim, index).positions;
     BlockLoop loop = {.kernels = snwConstraint_Kernels(sim->context->simd), .model = model, .positions = positions};
+
+    // The compliant law is one visit of all tets; projection has edges, then volumes.
     if (model->compliant)
     {
         snwNeoMoves* moves = &((snwPbdScratch*)sim->scratch)->moves[index];
@@ -389,6 +403,7 @@ static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
         ProjectColours(sim, &loop, &model->blocks.tetColours, ProjectTetBlocks, sweep->volume);
         snwSim_EndStage(sim, snw_stageVolume);
     }
+
     snwHands hands = MakeHands(sim, index, sweep->h);
     snwHands_Drag(sim, index, &hands, sweep->iterations);
 }
@@ -410,6 +425,7 @@ static void SolveIsland(snwSim* sim, int island, double h)
     int iterations = (int)snwSim_Param(sim, snw_pbdIterations);
     Sweep sweep = {iterations, SweepStiffness(snwSim_Param(sim, snw_pbdStretch), iterations),
         SweepStiffness(snwSim_Param(sim, snw_pbdVolume), iterations), h};
+
     for (int i = 0; i < iterations; ++i)
     {
         bool last = i + 1 == iterations && sim->lastSubstep;
@@ -421,9 +437,12 @@ static void SolveIsland(snwSim* sim, int island, double h)
             else if (body < sim->bodyCount)
                 ProjectBody(sim, body, &sweep);
         }
+
         snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations);
         snwSim_EndStage(sim, snw_stageContact);
     }
+
+    // Flat and inverted tets last: no sweep comes after them that could fold them again.
     const snwUnfold* unfolds = ((snwPbdScratch*)sim->scratch)->unfolds;
     for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
         if (response->islandMembers[k] < sim->bodyCount)
@@ -450,11 +469,14 @@ static void PredictBody(snwSim* sim, int index, double h)
 {
     VertexLoop loop = MakeVertexLoop(sim, index, h);
     snwBody_FollowRows(&sim->bodies[index], &loop.state.positions, 1);
+
     ApplyPushes(sim, index, &loop);
     snwParallelFor(sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, Predict, &loop);
     snwHands_MovePinned(sim, index, loop.state.positions);
+
     snwHands hands = MakeHands(sim, index, h);
     snwHands_Begin(sim, index, &hands);
+
     const snwPbdModel* model = sim->bodies[index].model;
     if (model->compliant)
     {
@@ -477,6 +499,9 @@ static void FinishBody(snwSim* sim, int index, double h)
         .count = count,
         .sums = scratch->sums,
         .rate = snwSim_Param(sim, snw_pbdDamping) + snwBody_MaterialDamping(&sim->bodies[index])};
+
+    // Rounding is no motion. In short substeps the pushes of the law say what should have moved; and elements alone
+    // give a body no rigid motion, so what there is of it is rounding.
     const snwPbdModel* model = sim->bodies[index].model;
     snwNeoMoves* moves = &scratch->moves[index];
     if (moves->on)
@@ -491,6 +516,7 @@ static void FinishBody(snwSim* sim, int index, double h)
         snwRigidDamping_FindRounding(sim->context, &damping, loop.predicted);
         loop.rounding = scratch->last;
     }
+
     snwParallelFor(sim->context, count, snw_vertexGrain, UpdateVelocities, &loop);
     damping.velocities = loop.state.velocities;
     snwRigidDamping_Apply(sim->context, &damping, h);
@@ -522,29 +548,39 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     (void)message;
     const snwPbdScratch* scratch = sim->scratch;
     snwResponse* response = scratch->response;
+
     for (int i = 0; i < sim->bodyCount; ++i)
         PredictBody(sim, i, h);
     snwSim_EndStage(sim, snw_stagePredict);
+
+    // What the contact code has to know of bodies; it is asked anew in every substep.
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwPbdBody state = snwPbd_GetBody(sim, i);
         snwTouchDef touch = {.positions = state.positions, .before = scratch->before[i], .anchors = state.anchors};
         snwSim_DescribeBody(sim, response, i, &touch);
     }
+
     snwSim_GatherContacts(sim, response, h);
     snwSim_EndStage(sim, snw_stageDetect);
+
+    // Things that touch each other are solved together, island by island.
     for (int i = 0; i < response->islandCount; ++i)
         SolveIsland(sim, i, h);
+
+    // Sweeps may have thrown a vertex farther than contacts look ahead.
     for (int i = 0; i < sim->bodyCount; ++i)
         snwSim_CatchFlung(response, i, scratch->predicted[i]);
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_pbdDrag), h);
     snwSim_EndStage(sim, snw_stageContact);
+
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         if (sim->lastSubstep && ((const snwPbdModel*)sim->bodies[i].model)->compliant)
             TellStiffness(sim, i);
         FinishBody(sim, i, h);
     }
+
     snwSim_EndStage(sim, snw_stageVelocity);
     return snw_ok;
 }
