@@ -1,3 +1,6 @@
+// Films from numbered frames by the program ffmpeg, run without a shell: MP4 (H.264) and GIF by the ending of the
+// name. If it fails the frames are kept, and its last line goes into the message.
+
 #include "view/encode.h"
 
 #include "base/ending.h"
@@ -76,6 +79,8 @@ static int RunProgram(char* const* arguments, const snwEncodeDef* def, int* stat
     if (error != 0)
         return error;
     pid_t child = 0;
+
+    // Polls only where somebody may want to stop it; else waits.
     error = OpenQuietly(&actions, def->logPath);
     if (error == 0)
         error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
@@ -141,6 +146,7 @@ static snwResult Explain(const snwEncodeDef* def, int error, int status, snwMess
             "ffmpeg failed (%s %d): %s", WIFEXITED(status) ? "exit" : "signal",
             WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), line);
     }
+
     snwMessage_SetFile(message, def->film);
     return result;
 }
@@ -197,6 +203,7 @@ snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage
     if (result < 0)
         return result;
     snwPartFile_HandOver(&output);
+
     char* pattern = FormatPattern(context, def->frames);
     size_t capacity = strlen(output.part) + 8;
     char* target = snwAlloc(context, capacity);
@@ -210,6 +217,7 @@ snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage
     {
         snwFailMemory(message);
     }
+
     snwFree(context, pattern);
     snwFree(context, target);
     if (result >= 0)

@@ -1,3 +1,6 @@
+// A film from its definition to its files: checked before anything is drawn, fed with frames of a run, then drawn,
+// encoded, and its frames removed or kept.
+
 #include "view/film_flat.h"
 
 #include "view/encode.h"
@@ -68,6 +71,7 @@ static snwResult CheckDef(const snwFilmDef* def, snwMessage* message)
     if (def->width < 16 || def->width > 8192 || def->height < 16 || def->height > 8192)
         return snwFail(message, snw_errorArgument, "give 16 to 8192 pixels for each", "the picture size is %d x %d",
             def->width, def->height);
+
     if (def->samples < 1 || def->samples > 256)
         return snwFail(message, snw_errorArgument, "give 1 to 256", "rays per pixel: %d", def->samples);
     if (!(def->framesPerSecond > 0 && def->framesPerSecond <= 1000))
@@ -79,6 +83,7 @@ static snwResult CheckDef(const snwFilmDef* def, snwMessage* message)
         snwMessage_SetFile(message, def->filmPath);
         return result;
     }
+
     if (def->directory == NULL && (def->filmPath != NULL || def->keepFrames))
         return snwFail(message, snw_errorArgument, "give a folder", "a film needs a folder for its frames");
     if ((int)def->look < 0 || def->look >= snw_filmLookCount || (def->show & ~(uint32_t)snw_showAll) != 0)
@@ -160,9 +165,11 @@ snwResult snwCreateFilm(
     snwFilm* film = snwAlloc(context, sizeof *film);
     if (film == NULL)
         return snwFailMemory(message);
+
     const snwSceneDef* sceneDef = snwScene_GetDef(scene);
     snwScene_Retain(scene);
     film->context = film->picture.context = film->inspector.context = context;
+
     film->scene = scene;
     film->def = *def;
     film->bodyCount = sceneDef->bodyCount;
@@ -170,11 +177,13 @@ snwResult snwCreateFilm(
     film->propCount = sceneDef->propCount;
     film->flat = snwFilm_IsFlat(film);
     film->framesPerSecond = fmin(def->framesPerSecond, sceneDef->rate);
+
     film->bodies = snwAllocArray(context, (size_t)film->bodyCount + 1, sizeof *film->bodies);
     film->colliderMeshes = snwAllocArray(context, (size_t)film->colliderCount + 1, sizeof *film->colliderMeshes);
     film->propMeshes = snwAllocArray(context, (size_t)film->propCount + 1, sizeof *film->propMeshes);
     bool made = CopyTexts(film, def) && film->bodies != NULL && film->colliderMeshes != NULL &&
                 film->propMeshes != NULL;
+
     checked = made ? CheckOutputs(film, message) : snwFailMemory(message);
     if (checked < 0)
         snwDestroyFilm(film);
@@ -190,6 +199,7 @@ void snwDestroyFilm(snwFilm* film)
     snwContext* context = film->context;
     if (film->madeFrames)
         rmdir(film->frameDirectory); // an interrupted film may have no frames; a folder with something in it stays
+
     for (int i = 0; i < film->frames.count; ++i)
         snwFilmFrame_Free(context, &film->frames.data[i]);
     snwArray_Free(context, &film->frames);
@@ -201,6 +211,7 @@ void snwDestroyFilm(snwFilm* film)
         snwFree(context, film->bodies[i].triangles);
         snwFree(context, film->bodies[i].vertices);
     }
+
     snwFree(context, film->scratch);
     snwFree(context, film->layers);
     snwFree(context, film->bodies);

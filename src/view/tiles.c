@@ -1,3 +1,6 @@
+// Films of up to 16 runs side by side: one camera for all, a sheet of tiles with names, drawn frame by frame, and a
+// still picture that looks at what matters.
+
 #include "view/tiles.h"
 
 #include "scene/file.h"
@@ -113,6 +116,8 @@ static snwResult SetUp(Tiles* tiles, snwMessage* message)
         snwFail(message, snw_errorArgument, "give 1 to 16", "%d films side by side", def->count);
         return snw_errorArgument;
     }
+
+    // All have frames, and the longest says how many there are.
     snwResult result = snw_ok;
     for (int i = 0; i < def->count && result >= 0; ++i)
     {
@@ -127,6 +132,7 @@ static snwResult SetUp(Tiles* tiles, snwMessage* message)
     }
     if (result < 0)
         return result;
+
     ShareCamera(def);
     result = MakeSheet(tiles, message);
     return result >= 0 ? MakePaths(tiles, message) : result;
@@ -279,6 +285,7 @@ static snwResult DrawFilm(Tiles* tiles, snwMessage* message)
         };
         result = snwEncodeFilm(tiles->context, &encode, message);
     }
+
     if (result >= 0 || result == snw_errorInterrupted) // else somebody may still make a film of them
         RemoveFrames(tiles);
     return result;

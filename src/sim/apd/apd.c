@@ -1,3 +1,6 @@
+// The method apd (apd.h): its parameters, and the substep of articulated projective dynamics as stages: prediction,
+// then iterations of local step, right side (snwApd_Residual) and global step (the sweeps of Eq. 17, rearranged).
+
 #include "sim/apd/apd.h"
 #include "math/eigen.h"
 #include "sim/methods.h"

@@ -1,3 +1,6 @@
+// As-rigid-as-possible deformation (arap.h): local and global steps, one Laplacian pattern whose fixed rows are
+// masked, and a factor for each coordinate whose set of fixed vertices is another.
+
 #include "sim/rigpbd/arap.h"
 
 #include "linalg/cholesky.h"

@@ -1,3 +1,6 @@
+// The method rigpbd (rigpbd.h): its parameters, its passes over the vertices, and its substep: predict, elastic, fit
+// of the rig, complement, contact, velocity (Alg. 1).
+
 #include "sim/rigpbd/rigpbd.h"
 #include "math/simd.h"
 #include "sim/constraints/hands.h"

@@ -1,3 +1,6 @@
+// Spokes and rims (rims.h): gradients of the elements, which of them surround each vertex, and the rotation that fits
+// them best, for many vertices at a time.
+
 #include "sim/rigpbd/rims.h"
 
 #include "base/context.h"

@@ -1,3 +1,6 @@
+// The same handles for ARAP and FAST (rival.h): what is given of a handle becomes fixed vertices and rotations for
+// the one, fixed coordinates and turns for the other, and the pose is read back.
+
 #include "sim/rigpbd/rival.h"
 
 #include "math/rows.h"

@@ -1,3 +1,6 @@
+// Corotated linear tetrahedra (corotated.h): which tets make up which block of the matrix, rotations, assembly in a
+// fixed order, products without a matrix, and the solution on grids.
+
 #include "sim/skelfem/corotated_parts.h"
 
 #include "math/vec.h"

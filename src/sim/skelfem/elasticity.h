@@ -9,8 +9,7 @@
 // doubles, and forces have seven digits at any strain.
 //
 // Material damping is that of Green's strain E = (F^T F - I) / 2 against what it was when the step began,
-//     D(x) = sum  V beta r / 2 (2 mu |E - E_0|^2 + lambda tr^2(E - E_0)) / max(1, tr C_0 / 3),   r: 1/s, of the rule in
-//     use
+//     D(x) = sum  V beta r / 2 (2 mu |E - E_0|^2 + lambda tr^2(E - E_0)) / max(1, tr C_0 / 3),   r: 1/s, by the rule
 // which is smooth, knows no rotation, and with small strains is Rayleigh's damping beta K. (C_0 = F_0^T F_0: without
 // the divisor it would grow as the square of a stretch.)
 //

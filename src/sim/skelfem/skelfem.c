@@ -1,3 +1,6 @@
+// The method skelfem (skelfem.h): its parameters, the substep that takes bodies and props that touch to one minimum,
+// and what it tells of its solves.
+
 #include "sim/skelfem/skelfem.h"
 
 #include "sim/laws.h"

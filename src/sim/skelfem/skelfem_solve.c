@@ -1,9 +1,8 @@
 // The linear systems of Newton's steps: flesh on its grids, props, and touches between them.
 //
 // Where nothing couples vertices beyond the grid, each body is solved by itself. Else with
-//     M    all bodies and props side by side; what a touch does to each of its sides counts twice, and a hand pulls
-//     each
-//          vertex by itself
+//     M    all bodies and props side by side; what a touch does to each of its sides counts twice, and a hand
+//          pulls each vertex by itself
 //     A    the same with touches and hands as they are: J^T B J with J = [side, -other side], K a a^T
 // conjugate gradients solve A, and a cycle on each grid is their guess. Since |a - b|^2 <= 2 |a|^2 + 2 |b|^2 and a a^T
 // <= diag(a), M - A is positive semidefinite: M is a sound guess, and where it takes A's place (cycles, jacobi) it

@@ -2,8 +2,8 @@
 //
 //   euler     v = (x - x_n) / h,                      scale 1 / h^2,        from = x_n + h v_n
 //   bdf2      v = (a0 x - a1 x_n + a2 x_n-1) / h,     scale a0^2 / h^2,     with w = h / h_before
-//             a0 = (1 + 2w) / (1 + w), a1 = 1 + w, a2 = w^2 / (1 + w);  from = velocityFrom + (h / a0^2) (a1 v_n - a2
-//             v_n-1)
+//             a0 = (1 + 2w) / (1 + w), a1 = 1 + w, a2 = w^2 / (1 + w);
+//             from = velocityFrom + (h / a0^2) (a1 v_n - a2 v_n-1)
 //   newmark   v = 2 (x - x_n) / h - v_n,              scale 4 / h^2,        from = x_n + h v_n + h^2 a_n / 4
 //
 // bdf2 and newmark begin with a step of euler, and begin again where motion is not smooth: where something touches or

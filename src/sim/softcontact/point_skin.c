@@ -1,3 +1,6 @@
+// Skins of points (point_skin.h): anchors on links, who is awake, G of the awake points, what they give to and take
+// from the matrix of the links, and the way along arcs at the end of a step.
+
 #include "sim/softcontact/point_skin.h"
 
 #include <string.h>

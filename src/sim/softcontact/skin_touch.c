@@ -1,3 +1,6 @@
+// Points near surfaces of skins (skin_touch.h), found with a grid of the points over what the bounds of both skins
+// share.
+
 #include "sim/softcontact/skin_touch.h"
 
 #include "contact/facet.h"

@@ -1,3 +1,6 @@
+// The step of one soft body (soft_body.h): links and skins make one matrix, which is factored; rows of contacts are
+// swept through it, impulses pushed back, loops closed at the end.
+
 #include "sim/softcontact/soft_body.h"
 
 #include "linalg/active.h"

@@ -1,3 +1,6 @@
+// One step of all soft bodies (soft_world.h): what touches what, who wakes and who sleeps, and for each island of
+// bodies one contact problem for coulomb.h.
+
 #include "sim/softcontact/soft_world.h"
 
 #include "base/clock.h"

@@ -1,3 +1,6 @@
+// The method softcontact: its parameters, scenes turned into solids, probes and frictions, the substep on a
+// snwSoftWorld, and what is told of it.
+
 #include "sim/softcontact/softcontact.h"
 
 #include "contact/friction.h"
