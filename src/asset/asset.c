@@ -247,13 +247,17 @@ snwResult snwAsset_Read(snwContext* context, const snwAssetInput* input, snwAsse
     snwAsset* asset = snwAlloc(context, sizeof *asset);
     if (asset == NULL)
         return snwFailMemory(message);
+
     asset->context = context;
     asset->arena.context = context;
     asset->format = reader->format;
     asset->name = NameOf(&asset->arena, input->name);
+
     snwResult result = asset->name == NULL ? snwFailMemory(message) : reader->read(input, asset, message);
     if (result >= 0 && asset->arena.failed)
         result = snwFailMemory(message);
+
+    // The message names the file, unless the reader has named another one.
     if (result < 0)
     {
         if (message != NULL && message->file[0] == 0)

@@ -313,6 +313,7 @@ static void NoteFaces(const Cutting* cutting)
             "polygons have too many corners to look at them closely; they were cut as fans"},
     };
 
+    // One note per kind, with a count and the place of the first.
     for (size_t i = 0; i < sizeof notes / sizeof *notes; ++i)
     {
         char place[48];

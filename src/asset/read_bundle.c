@@ -86,6 +86,7 @@ static snwResult ReadKeys(snwJson* json, json_t* document, snwAsset* asset, Bund
 
     json_object_foreach(document, name, value)
     {
+        // Keys that are not known are told, not refused.
         const Key* key = FindKey(name);
         if (key == NULL)
         {

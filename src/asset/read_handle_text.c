@@ -179,12 +179,14 @@ static snwResult OpenSkeleton(const snwAssetInput* input, snwAsset* asset, snwMe
     if (asset->handleCount > 0 || input->folder == NULL || length < 10 || length > sizeof name ||
         strcasecmp(base + length - 9, "_anim.txt") != 0)
         return snw_ok;
+
     snprintf(name, sizeof name, "%.*s.tgf", (int)(length - 9), base);
     char* data = NULL;
     size_t size = 0;
     snwResult result = input->folder->read(input->folder->user, asset->context, name, &data, &size, NULL);
     if (result < 0)
         return result == snw_errorMemory ? snwFailMemory(message) : snw_ok;
+
     snwAssetInput skeleton = {name, data, size, NULL};
     result = snwTgf_Read(&skeleton, asset, message);
     if (result < 0)

@@ -543,6 +543,7 @@ static snwResult ReadObj(const snwAssetInput* input, snwAsset* asset, snwMessage
 
     ReadLines(&reader);
 
+    // Running out of memory comes first: what was read after that means nothing.
     if (reader.draft.failed)
         result = snwFailMemory(message);
     else if (reader.scan.failed)

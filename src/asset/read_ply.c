@@ -158,6 +158,7 @@ static int ToIndex(Reader* reader, double value)
 
 static int SlotOf(const snwPlyProperty* property)
 {
+    // The names that exporters use.
     static const struct
     {
         const char* name;

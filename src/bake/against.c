@@ -136,6 +136,7 @@ static void PoseNodes(Stage* stage, int clip, double time, int movingCount)
                                ? asset->nodes[i].local
                                : snwAffine_FromTrs(pose.translation, pose.rotation, pose.scale);
     }
+
     memset(stage->known, 0, (size_t)asset->nodeCount);
     for (int i = 0; i < asset->nodeCount; ++i)
         WorldOf(stage, i);
@@ -149,6 +150,8 @@ static void PoseRange(int begin, int end, void* data)
     {
         snwVec3 x = mesh->positions[i], sum = {0, 0, 0};
         double total = 0;
+
+        // Morphs, then the skin; without one, the node.
         for (int m = 0; m < stage->morphCount; ++m)
         {
             const float(*offsets)[3] = mesh->morphs[m].positions;
@@ -255,8 +258,11 @@ static snwResult MakePairs(Job* job)
         int mesh = source->nodes[i].mesh;
         if (mesh < 0 || source->meshes[mesh].triangleCount == 0)
             continue;
+
         Pair* pair = &job->pairs[job->pairCount++];
         *pair = (Pair){.node = i, .mesh = &source->meshes[mesh], .scenery = snwAsset_IsScenery(source, i)};
+
+        // Vertices are compared by number, so the written surface must have as many.
         int other = written != NULL ? written->nodes[i].mesh : -1;
         if (written != NULL && (other < 0 || written->meshes[other].vertexCount != pair->mesh->vertexCount))
             return snwFail(job->message, snw_errorInput, s_remedy, "the surface '%s' is not that of the source",
@@ -379,6 +385,7 @@ static snwResult MeasureEdges(Job* job, int clip)
         memset(job->pairs[i].longest, 0, (size_t)job->pairs[i].edgeCount * sizeof(double));
         snwFolds_Begin(&job->pairs[i].folds, job->pairs[i].mesh->positions);
     }
+
     double end = job->def->source->animations[clip].end;
     int frames = FrameCount(job, clip), count = frames > 1 ? frames : snw_otherFrames; // a file of one is of any
     for (int f = 0; f < count && result >= 0; ++f)
@@ -535,6 +542,7 @@ snwResult snwAgainst_Probe(snwContext* context, const snwAgainstDef* def, int no
     job.pairs = &pair;
     job.pairCount = 1;
     snwResult result = MakeStages(&job) ? snw_ok : snwFailMemory(message);
+
     if (result >= 0)
         FindSize(&job);
     for (int f = 0; f < def->frameCount && result >= 0; ++f)
@@ -564,11 +572,13 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
         .tornPlace = nowhere,
         .foldedPlace = nowhere,
         .sourceFoldedPlace = nowhere};
+
     if (def->source->animationCount == 0)
         return snwFail(message, snw_errorInput, NULL, "the source has no clip");
     if (def->written != NULL && (def->written->nodeCount < def->source->nodeCount ||
                                     def->written->animationCount < def->source->animationCount))
         return snwFail(message, snw_errorInput, s_remedy, "it has fewer nodes or clips than the source");
+
     snwResult result = MakeStages(&job) ? MakePairs(&job) : snwFailMemory(message);
     if (result >= 0)
         FindSize(&job);
@@ -576,6 +586,8 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
         result = snwFail(message, snw_errorInput, "look for a node with a scale of zero",
             "the source shows nothing: its surfaces have no size at the beginning of '%s'",
             def->source->animations[0].name);
+
+    // Every clip of a written file; of a source alone, the one that is baked.
     for (int clip = 0; clip < def->source->animationCount && result >= 0; ++clip)
     {
         if (def->written == NULL && clip != def->clip)
@@ -592,6 +604,7 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
 
 snwResult snwAgainst_Judge(const snwAgainst* against, snwMessage* message)
 {
+    // The worst of each kind of error; what is off by more than the limit is named.
     const struct
     {
         double off;
@@ -611,11 +624,13 @@ snwResult snwAgainst_Judge(const snwAgainst* against, snwMessage* message)
                 "surface '%s' is %.2g %% of the size %s: bone '%s'%s, frame %d of '%s'", parts[i].place->mesh,
                 100 * parts[i].off, parts[i].words, parts[i].place->bone,
                 parts[i].place->flat ? ", whose bind matrix is flat" : "", parts[i].place->frame, parts[i].place->clip);
+
     const snwAgainstPlace* torn = &against->tornPlace;
     if (against->torn > 0)
         return snwFail(message, snw_errorInput, "a lower --softness, or --only MESH to leave this surface out",
             "%d edges of '%s' are torn that the source does not tear: bone '%s', frame %d of '%s'", against->torn,
             torn->mesh, torn->bone, torn->frame, torn->clip);
+
     const snwAgainstPlace* folded = &against->foldedPlace;
     if (against->folded > SNW_AGAINST_FOLDED * against->edges)
         return snwFail(message, snw_errorInput, "a lower --softness, or --only MESH to leave this surface out",

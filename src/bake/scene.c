@@ -206,6 +206,7 @@ static void WriteBody(const snwBake* bake, snwText* text, const char* file)
     const snwBakePlan* plan = &bake->plan;
     snwText_Key(text, "bodies");
 
+    // The prepared character, in the clip that is baked, after it has stood still for the run-in.
     snwText_Open(text, '[');
     snwText_Open(text, '{');
     snwText_Key(text, "name");

@@ -306,13 +306,17 @@ snwResult snwCholesky_Create(snwContext* context, const snwCholeskyDef* def, snw
     snwCholesky* f = snwAlloc(context, sizeof *f);
     if (f == NULL)
         return snwFailMemory(message);
+
     f->context = context;
     f->kernels = snwCholesky_Kernels(context->simd);
     f->precision = def->precision;
     f->rows = def->matrix->rows;
+
+    // The last rows are not eliminated: their block stays for the caller.
     f->lastCount = def->lastCount;
     f->leading = f->rows - f->lastCount;
     f->matrixCount = snwSparse_Count(def->matrix);
+
     if (!snwCholesky_Analyse(f, def) || !AllocValues(f))
         result = snwFailMemory(message);
     if (result >= 0)

@@ -94,12 +94,14 @@ snwResult snwMultigrid_Create(snwContext* context, const snwGridLevels* levels, 
     snwMultigrid* grid = snwAlloc(context, sizeof *grid);
     if (grid == NULL)
         return snwFailMemory(message);
+
     grid->context = context;
     grid->arena.context = context;
     grid->pattern = levels;
     grid->def = *def;
     grid->kernels = snwMultigrid_Kernels(context->simd);
     grid->levelCount = levels->count;
+
     MakeNumbers(grid);
     if (grid->arena.failed)
     {
@@ -327,6 +329,7 @@ static bool Invert6(const double in[36], double out[36])
 
     if (!Invert3(A, (double[3]){A[0], A[4], A[8]}, inverseA))
         return false;
+
     for (int c = 0; c < 3; ++c)
         for (int r = 0; r < 3; ++r) // W = A^-1 B
             W[3 * c + r] = inverseA[r] * B[3 * c] + inverseA[3 + r] * B[3 * c + 1] + inverseA[6 + r] * B[3 * c + 2];
@@ -337,6 +340,7 @@ static bool Invert6(const double in[36], double out[36])
 
     if (!Invert3(S, (double[3]){C[0], C[4], C[8]}, inverseS))
         return false;
+
     for (int c = 0; c < 3; ++c)
         for (int r = 0; r < 3; ++r) // V = -W S^-1
             V[3 * c + r] = -(W[r] * inverseS[3 * c] + W[3 + r] * inverseS[3 * c + 1] + W[6 + r] * inverseS[3 * c + 2]);

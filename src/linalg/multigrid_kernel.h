@@ -181,6 +181,8 @@ INLINE void ResidualRows(const snwLevel* level, int begin, int end, bool far)
         size_t at = (size_t)level->size * (size_t)i;
         const float *x = level->x + at, *b = level->b + at;
         float* r = level->r + at;
+
+        // Points with three unknowns, or with six.
         if (level->size == 3)
         {
             const float* d = level->diagonal + 9 * (size_t)i;

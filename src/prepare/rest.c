@@ -107,6 +107,7 @@ static snwAffine PlaceSkin(snwPreparer* p, int index)
     for (int i = 0; i < skin->jointCount && anchor < 0; ++i)
         if (p->bound[skin->joints[i]] && IsSound(skin->inverseBinds[i]))
             anchor = i;
+
     int joint = anchor >= 0 ? anchor : MedoidOf(p, index);
     snwAffine stands = anchor >= 0 ? p->binds[skin->joints[joint]] : Scaled(p->nodes[skin->joints[joint]], p->scale);
     snwAffine place = snwAffine_Compose(stands, skin->inverseBinds[joint]);
@@ -155,6 +156,7 @@ static bool FindPieces(snwPreparer* p, snwRestSurface* surface)
     surface->shellOf = snwPreparer_Alloc(p, count + 1, sizeof(int));
     if (p->arena.failed)
         return false;
+
     for (int i = 0; i < count; ++i)
         pieces[i] = i, numbers[i] = -1;
     for (int i = 0; i < surface->triangleCount; ++i)

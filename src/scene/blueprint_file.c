@@ -498,6 +498,7 @@ static snwResult UseShape(Reader* reader, snwPartData* data)
     snwFleshPart* part = &data->part;
     part->flatAxis = snwVec3_Normalize(part->flatAxis);
 
+    // Some kinds need more than their fields as they were read.
     switch ((int)part->kind)
     {
         case snw_partCapsule:

@@ -116,6 +116,8 @@ static snwResult Resolve(snwJson* json, const snwSceneDef* def, snwCommandData* 
     snwResult result = ResolveBody(json, def, data);
     if (result < 0)
         return result;
+
+    // Names into numbers, kind by kind.
     switch (data->command.kind)
     {
         case snw_commandPin:

@@ -132,6 +132,7 @@ static snwResult ReadConstraint(
     snwResult result = snwTable_Read(json, &snw_constraintTable, value, &data, NULL);
     if (result < 0)
         return result;
+
     snwLinearTerm* terms = snwJson_NewList(json, arena, "terms", data.terms, snw_maxTerms, sizeof *terms, &result);
     int count = (int)json_array_size(data.terms);
     size_t outer = snwJson_Enter(json, "terms");

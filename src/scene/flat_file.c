@@ -147,6 +147,7 @@ static snwResult ReadPoints(
         return snwJson_Fail(json, NULL, "must be a list of points, is %s", snwJson_TypeName(value));
     if (size < least || size > snw_maxFlatPoints)
         return snwJson_Fail(json, NULL, "must have %zu..%d points, has %zu", least, (int)snw_maxFlatPoints, size);
+
     *points = snwArena_Alloc(arena, size, sizeof **points);
     if (*points == NULL)
         return snwFailMemory(json->message);

@@ -80,6 +80,7 @@ static snwResult WriteCharacter(snwWriter* writer, const snwCharacter* character
     snwResult result = snwCharacter_GetRestSkin(character, &rest);
     if (result < 0)
         return snwFail(message, result, NULL, "the character '%s' has no skin to store", def->name);
+
     snwFramesBody skin = {.skinVertexCount = rest.vertexCount,
         .skinVertices = rest.vertices,
         .triangles = rest.triangles,

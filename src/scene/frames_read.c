@@ -476,6 +476,8 @@ snwFramesInfo snwFrames_GetInfo(const snwFrames* frames)
 {
     const snwFramesHeader* header = &frames->header;
     int count = FrameCount(frames);
+
+    // Frames that are there, and those that were planned: a run may have been interrupted.
     return (snwFramesInfo){.version = header->version,
         .scene = header->scene,
         .sceneSize = header->sceneSize,

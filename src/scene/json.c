@@ -173,6 +173,7 @@ static const char* SyntaxRemedy(const json_error_t* error)
         {"invalid token near '+", "numbers have no plus sign"},
         {"invalid token near", "texts and keys stand in double quotes"},
     };
+
     if (json_error_code(error) == json_error_duplicate_key)
         return "each key may occur once in an object";
     for (size_t i = 0; i < sizeof s_hints / sizeof s_hints[0]; ++i)

@@ -241,6 +241,7 @@ static void WriteRawType(snwText* text, const snwField* field)
 
 static void WriteType(snwText* text, const snwField* field)
 {
+    // One word of JSON Schema for each type of field.
     switch (field->type)
     {
         case snw_fieldReal:
@@ -458,6 +459,7 @@ snwResult snwSceneFile_Schema(snwContext* context, char** out, size_t* size, snw
     *size = 0;
     if (defaults == NULL)
         return snwFailMemory(message);
+
     snwText_Open(&text, '{');
     Text(&text, "$schema", "https://json-schema.org/draft/2020-12/schema");
     Text(&text, "title", "Sinew scene");

@@ -259,6 +259,8 @@ static snwResult MeshLattice(Builder* builder, const Ribbons* ribbons)
         .extraSkinVertices = ribbons->vertexCount,
         .detailRatio = 1 / blueprint->detail,
         .coarseInside = blueprint->coarse};
+
+    // The whole mesh is to have this many of whatever is asked for, ribbons included.
     if (def.tets + def.vertices + def.skinVertices + def.elasticVertices == 0)
         def.tets = snw_defaultTets;
     snwFit fit;
@@ -398,6 +400,7 @@ static bool UseFlatMesh(Builder* builder, const snwFlatMesh* flat, const snwFlat
         mesh->texcoords[i][1] = (float)fmin(fmax(uv[1], 0), 1);
     }
 
+    // Flat flesh is all skin and all elastic: it has no bones inside.
     mesh->body.vertexCount = mesh->elasticCount = mesh->skinCount = flat->vertexCount;
     mesh->triangles = flat->triangles;
     mesh->triangleCount = flat->triangleCount;

@@ -470,6 +470,7 @@ void snwCharacter_Release(snwCharacter* character)
 
 snwCharacterInfo snwCharacter_GetInfo(const snwCharacter* character)
 {
+    // Counts and sizes were measured once; models are counted as sims make them.
     const snwCharacterDef* def = &character->def;
     return (snwCharacterInfo){
         .name = def->name,
@@ -539,6 +540,7 @@ snwResult snwCharacter_PoseVertices(
     bool moves = motion != NULL && motion->vertices.sampleCount > 0;
     snwVertexBlend blend = moves ? snwVertexTrack_At(motion, &motion->vertices, time) : (snwVertexBlend){0};
 
+    // The rest shape, and what the motion adds to it.
     for (int i = 0; i < count; ++i)
     {
         float* x = (float*)((char*)positions + (size_t)i * (size_t)stride);
@@ -556,7 +558,6 @@ snwResult snwCharacter_PoseVertices(
 double snwCharacter_MotionExcess(const snwCharacter* character, int index, int* joint, double* time)
 {
     const snwCharacterDef* def = &character->def;
-
     const double rate = 240.0;
     int worstJoint = -1;
     double worst = 0.0, worstTime = 0.0;
@@ -566,6 +567,7 @@ double snwCharacter_MotionExcess(const snwCharacter* character, int index, int* 
     const snwMotionDef* motion = known ? &def->motions[index] : NULL;
     int samples = bones != NULL ? (int)ceil(motion->duration * rate) : -1;
 
+    // Motions are looked at 240 times per second.
     for (int i = 0; i <= samples; ++i)
     {
         double now = fmin(i / rate, motion->duration);

@@ -96,6 +96,7 @@ static void WriteRig(snwWriter* writer, const snwCharacterDef* def)
         snwWriteInt(writer, (int32_t)def->handles[i].given);
     }
 
+    // Rules between handles: a value, and terms that name handles by number.
     snwWriteInt(writer, def->constraintCount);
     for (int i = 0; i < def->constraintCount; ++i)
     {
@@ -238,6 +239,7 @@ static void WriteBodies(snwWriter* writer, const snwCharacterDef* def)
         const snwBoneShape* shape = &bone->shape;
         const snwQuat q = shape->place.rotation;
 
+        // Mass and inertia as they were given, then the shape that touches, its place and its cells.
         snwWriteReal(writer, bone->mass);
         WriteVec3(writer, bone->centre);
         for (int k = 0; k < 6; ++k)
@@ -251,6 +253,7 @@ static void WriteBodies(snwWriter* writer, const snwCharacterDef* def)
             snwWriteInt(writer, shape->cells[k]);
     }
 
+    // Ranges about second and third axes.
     for (int i = 0; i < def->jointCount; ++i)
     {
         const snwJointDef* joint = &def->joints[i];
@@ -476,6 +479,7 @@ static void ReadMore(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     else if (elements != def->tetCount)
         reader->failed = true; // two kinds: the arrays below would be of neither
 
+    // Of the elements, whatever their kind.
     def->elementBones = ReadOptional(reader, arena, elements, sizeof *def->elementBones);
     def->colors = ReadOptional(reader, arena, def->vertexCount, sizeof *def->colors);
     def->texcoords = ReadOptional(reader, arena, def->vertexCount, sizeof *def->texcoords);

@@ -139,6 +139,7 @@ static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
             return snwFail(message, snw_errorArgument, NULL, "edges[%d] joins vertices %d and %d", i, e[0], e[1]);
     }
 
+    // Masses are optional: without them the material and the volume say.
     for (int i = 0; def->masses != NULL && i < def->vertexCount; ++i)
         if (!(def->masses[i] >= SNW_MIN_MASS && def->masses[i] <= SNW_MAX_MASS))
             return snwFail(message, snw_errorArgument, NULL, "masses[%d] must be %g..%g kg, is %g", i, SNW_MIN_MASS,
@@ -228,6 +229,7 @@ static snwResult CheckLook(const snwCharacterDef* def, snwMessage* message)
             return snwFail(message, snw_errorArgument, NULL, "texcoords[%d] has a number out of 0..1", i);
     }
 
+    // A texture of no width is none.
     const snwTexture* texture = &def->texture;
     if (texture->width == 0)
         return snw_ok;

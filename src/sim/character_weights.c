@@ -197,6 +197,7 @@ snwResult snwComputeWeights(
     job.mesh.vertexCount = character->def.vertexCount;
     job.mesh.elements = character->elements;
 
+    // What carries the flesh: handles, or bones where no handles are asked for.
     if (def->handles)
         UseHandles(&job);
     else

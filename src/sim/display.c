@@ -47,6 +47,7 @@ snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* 
     display->motion = -1;
     snwPrepared_Retain(prepared);
 
+    // Scratch of the embedding, what it moves, and a pose of the rigid anchors; one more, for no array is empty.
     display->scratch = snwArena_Alloc(arena, snwEmbedding_ScratchSize(embedding) + 1, sizeof(float));
     display->points = snwArena_Alloc(arena, 3 * points + 1, sizeof(float));
     display->gradients = snwArena_Alloc(arena, 9 * points + 1, sizeof(float));
@@ -55,6 +56,7 @@ snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* 
     display->positions = snwArena_Alloc(arena, count + 1, sizeof *display->positions);
     display->normals = snwArena_Alloc(arena, count + 1, sizeof *display->normals);
 
+    // Surfaces begin as they rest.
     for (size_t i = 0; i < count && !arena->failed; ++i)
     {
         const snwSurfaceInfo* surface = &prepared->surfaces[i];
@@ -258,6 +260,8 @@ static void GatherRange(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         float *position = positions + 3 * (size_t)i, *normal = normals + 3 * (size_t)i;
+
+        // Below 0: the point belongs to a rigid anchor, whose motion it shares.
         if (points[i] < 0)
         {
             const float *p = surface->positions[i], *n = surface->normals[i];

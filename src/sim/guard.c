@@ -49,6 +49,8 @@ void snwSim_Warn(snwSim* sim, snwWarningKind kind, int which, const char* remedy
 {
     uint64_t step = sim->state->step;
     int at = 0;
+
+    // A warning of a kind about a thing is told once, and counted.
     while (at < sim->warningCount && (sim->warningKeys[at].kind != kind || sim->warningKeys[at].which != which))
         ++at;
     if (at == snw_maxWarnings)
@@ -152,6 +154,7 @@ static snwResult CheckEdges(const snwSim* sim, int index, const snwVertices* ver
         double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         double times = length / snwVec3_Distance(rest[edge[0]], rest[edge[1]]);
 
+        // Wild is what is long both for its body and for itself.
         if (length <= s_wildLength * size || times <= s_wildStretch)
             continue;
         result = snw_warning;
@@ -356,6 +359,7 @@ void snwSim_WarnOfOverlaps(snwSim* sim)
         double deepest = s_deep * SizeOf(body);
         int where = -1;
 
+        // The deepest vertex that touches, of all colliders.
         for (int c = 0; c < sim->def->colliderCount; ++c)
             for (int i = 0; i < body->character->touchCount; ++i)
             {

@@ -228,6 +228,8 @@ static void MeasureErrors(const Subject* subject, snwMeasures* m)
 
     snwSim_GetBones(sim, subject->index, &bones);
     snwSim_SeeVertices(sim, subject->index, 1, *subject->body->origin, &shown);
+
+    // How far bones' vertices are from their bones, and what is shown from what is simulated.
     for (int i = 0; i < subject->vertices.count; ++i)
     {
         snwVec3 x = Row(subject->vertices.positions, subject->vertices.stride, i);

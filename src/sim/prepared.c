@@ -138,6 +138,8 @@ static snwResult Check(const snwPreparedDef* def, snwMessage* message)
     snwResult result = CheckEmbedding(def->embedding, body->vertexCount, message);
     if (result < 0)
         snwMessage_AddPlace(message, "embedding");
+
+    // Rigid surfaces follow a bone, or the vertices that their anchor names.
     for (int i = 0; i < def->anchorCount && result >= 0; ++i)
         if (def->anchors[i].bone < -1 || def->anchors[i].bone >= body->boneCount)
             result = snwFail(message, snw_errorArgument, NULL, "anchors[%d] has no such bone", i);
@@ -216,6 +218,8 @@ static void CopyLists(snwPrepared* prepared, const snwPreparedDef* def)
     prepared->anchorCount = def->anchorCount;
     prepared->points = snwArena_Alloc(arena, count, sizeof *prepared->points);
     prepared->textures = snwArena_Copy(arena, def->textures, (size_t)def->textureCount, sizeof *def->textures);
+
+    // Deep copies of what these lists point to.
     for (int i = 0; i < def->surfaceCount && !arena->failed; ++i)
     {
         CopySurface(arena, &prepared->surfaces[i], snwCharacter_GetDef(def->character)->motionCount);

@@ -237,6 +237,7 @@ snwResult snwPrepared_Save(const snwPrepared* prepared, void** data, size_t* siz
     bool failed = false;
     int count = 0;
 
+    // Tracks and links only where there are any: files without are as old readers know them.
     for (int i = 0; i < snw_sectionCount; ++i)
     {
         bool needed = i == snw_tracksSection ? HasTracks(prepared) : i == snw_linksSection ? HasLinks(prepared) : true;

@@ -277,6 +277,7 @@ static snwResult CheckGeneral(const snwSceneDef* def, snwMessage* message)
     if (!(def->duration >= 0.0 && def->duration <= 1e6))
         return snwFail(message, snw_errorArgument, NULL, "duration must be 0..1e6 s, is %g", def->duration);
 
+    // Every list has a sound length, and an array if it is not empty.
     const int counts[] = {def->bodyCount, def->colliderCount, def->propCount, def->frictionCount, def->pinCount,
         def->clipCount, def->settingCount, def->commandCount};
     const void* arrays[] = {
@@ -617,6 +618,7 @@ snwResult snwCreateScene(snwContext* context, const snwSceneDef* def, snwScene**
     scene->arena.context = context;
     atomic_init(&scene->references, 1);
 
+    // Colliders are prepared last: search trees of meshes, say, made from the copy.
     CopyScene(scene, def);
     result = scene->arena.failed || HashScene(scene) < 0 ? snwFailMemory(message) : PrepareColliders(scene, message);
 

@@ -39,6 +39,7 @@ static snwResult CheckShape(const snwShapeDef* def, snwMessage* message)
     double tets = 6.0;
     int most = box ? snw_maxShapeCells : snw_maxBallCells;
 
+    // A ball and a spring have one size only.
     for (int i = 0; i < (box ? 3 : 1); ++i)
     {
         if (!(size[i] > 0.0) || !isfinite(size[i]))

@@ -355,6 +355,7 @@ static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
     if (result < 0 || sim->retries == 0)
         return result < 0 ? result : snw_ok;
 
+    // It took more substeps: a warning, also where nobody reads messages.
     static const char remedy[] = "a softer hand, slower motions or more iterations";
     const char* outcome = result > 0 ? "draws flesh out too far, even" : "diverged, and went well";
     unsigned long long step = sim->state->step;

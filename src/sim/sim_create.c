@@ -43,6 +43,7 @@ static snwResult AddModel(
     if (model == NULL)
         return snwFailMemory(message);
 
+    // What depends on the mesh alone is shared with other characters of this mesh.
     snwModelDef def = {character->context, character, params, NULL};
     snwResult result = snwShape_Acquire(&def, method, key, &model->shape, message);
     def.shape = model->shape != NULL ? model->shape->data : NULL;
@@ -234,6 +235,7 @@ static void MakePinSet(snwSim* sim, int index)
     const snwCharacterDef* character = &sim->bodies[pin->body].character->def;
     snwPinSet* set = &sim->pinSets[index];
 
+    // Twice over the vertices: to count, and to list.
     set->body = pin->body;
     for (int i = 0; i < character->vertexCount; ++i)
         set->count += InBox(character->vertices[i], pin->lower, pin->upper);
@@ -243,7 +245,6 @@ static void MakePinSet(snwSim* sim, int index)
         return;
 
     int count = 0;
-
     for (int i = 0; i < character->vertexCount; ++i)
     {
         if (!InBox(character->vertices[i], pin->lower, pin->upper))
@@ -353,6 +354,7 @@ static snwResult CheckFeatures(const snwSim* sim, snwMessage* message)
         return snwFail(message, snw_errorUnsupported, "remove the pins or choose another method",
             "method %s knows no pins", method->name);
 
+    // What the script and the clips ask for.
     for (int i = 0; i < sim->def->commandCount; ++i)
     {
         snwResult result = CheckScripted(sim, &sim->def->commands[i], message);

@@ -75,6 +75,7 @@ snwVertexBlend snwVertexTrack_At(const snwMotionDef* motion, const snwVertexTrac
             high = middle;
     }
 
+    // A still motion, or a time outside of its samples.
     if (samples.count == 1 || (!motion->loop && (low < 0 || low == samples.count - 1)))
         return Hold(low < 0 ? 0 : low);
     return Blend(&samples, low, time);

@@ -126,16 +126,19 @@ snwResult snwExportWork_Scene(snwExportWork* work)
     char* text = NULL;
     if (commands == NULL)
         return snwFailMemory(work->message);
+
     def.commandCount = Merge(&def, recording, commands);
     def.commands = commands;
     if (recording->hashes.count > 1)
         def.duration = (recording->hashes.count - 1) / def.rate;
+
     file.scene = NULL;
     snwResult result = snwCreateScene(work->context, &def, &file.scene, work->message);
     if (result >= 0)
         result = snwSceneFile_Format(work->context, &file, &text, &size, work->message);
     if (result >= 0)
         result = snwFile_Write(work->context, work->path, text, size, false, work->message);
+
     if (text != NULL)
         snwContext_Free(work->context, text);
     snwScene_Release(file.scene);

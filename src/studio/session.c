@@ -146,6 +146,7 @@ snwResult snwSession_StepOnce(snwSession* session, snwMessage* message)
     snwResult result = snwSession_GoOn(session, message);
     if (result < 0)
         return result;
+
     snwSession_PushHands(session);
     snwSim_GetLog(session->sim, &logged);
     result = snwSim_Step(session->sim, 1 / session->sim->def->rate, message);
@@ -158,6 +159,7 @@ snwResult snwSession_StepOnce(snwSession* session, snwMessage* message)
         Diverge(session, message);
         return result;
     }
+
     session->diverged = false;
     session->warning[0] = 0;
     session->pending.count = 0;
@@ -235,6 +237,7 @@ void snwSession_PublishModel(snwSession* session)
 
 snwResult snwSession_Show(snwSession* session, snwStage* stage, snwSim* sim, snwMessage* message)
 {
+    // Everything of what was open goes.
     snwSession_ForgetHands(session);
     snwTimeline_Clear(session);
     snwRecording_Free(session->context, &session->recording);
@@ -243,16 +246,20 @@ snwResult snwSession_Show(snwSession* session, snwStage* stage, snwSim* sim, snw
     snwStage_Release(session->stage);
     session->stage = stage;
     session->sim = sim;
+
     NumberModel(session, stage->model);
     session->pending.count = 0;
     session->diverged = false;
     session->warning[0] = 0;
     session->stale = true;
+
     if (!snwArray_Push(session->context, &session->recording.hashes, snwSim_Hash(sim)))
         return snwFailMemory(message);
     snwResult result = snwLive_Create(session, message);
     if (result < 0)
         return result;
+
+    // The first frame is shown before anything runs.
     snwBlob* frame = snwSession_EncodeFrame(session);
     if (frame == NULL)
         return snwFailMemory(message);
@@ -441,6 +448,7 @@ snwResult snwCreateSession(const snwSessionDef* def, snwSession** session, snwMe
         snwDestroyContext(context);
         return snwFailMemory(message);
     }
+
     made->context = context;
     made->def = *def;
     made->source = snwCopyText(context, def->source);
@@ -452,6 +460,7 @@ snwResult snwCreateSession(const snwSessionDef* def, snwSession** session, snwMe
     made->timeline.shown = -1;
     made->stale = true;
     made->playing = !def->paused;
+
     MakeLocks(made);
     result = made->source == NULL || made->folder == NULL ? snwFailMemory(message)
                                                           : snwMakeFolder(made->folder, message);
@@ -460,6 +469,7 @@ snwResult snwCreateSession(const snwSessionDef* def, snwSession** session, snwMe
         made->hasAutosave = snwSession_FindAutosave(made);
         result = OpenFirst(made, message);
     }
+
     if (result >= 0)
         result = StartThreads(made, message);
     if (result < 0)
@@ -501,10 +511,13 @@ void snwDestroySession(snwSession* session)
     if (session == NULL)
         return;
     snwContext* context = session->context;
+
+    // Threads first: nobody works on it any more. What was done is kept before anything is freed.
     StopThreads(session);
     snwSession_Autosave(session, true);
     FreeJobs(session->waiting);
     FreeJobs(session->finished);
+
     snwSession_ForgetHands(session);
     snwHistory_Free(session);
     snwTimeline_Clear(session);
@@ -513,6 +526,7 @@ void snwDestroySession(snwSession* session)
         snwDestroySim(session->sim);
     snwStage_Release(session->stage);
     snwArena_Free(&session->live.arena);
+
     for (int i = 0; i < session->requestCount; ++i)
         snwFree(context, session->requests[i].text);
     snwArray_Free(context, &session->clients);
@@ -521,6 +535,7 @@ void snwDestroySession(snwSession* session)
     snwBlob_Release(context, session->model);
     snwFree(context, session->source);
     snwFree(context, session->folder);
+
     pthread_mutex_destroy(&session->mutex);
     pthread_cond_destroy(&session->wake);
     pthread_cond_destroy(&session->workerWake);

@@ -108,6 +108,7 @@ static snwResult OpenAsset(snwJob* job, const char* path, const char* name)
     char stored[snw_stagePath];
     if (report == NULL)
         return snwFailMemory(&job->message);
+
     def.progress = OnStep;
     def.user = job;
     snwResult result = snwPrepareFile(job->context, path, &def, &prepared, report, &job->message);

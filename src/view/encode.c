@@ -120,6 +120,7 @@ static void ReadLastLine(const char* logPath, char line[160])
 
 static snwResult Explain(const snwEncodeDef* def, int error, int status, snwMessage* message)
 {
+    // It went well: the log is of no use.
     if (error == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
     {
         unlink(def->logPath);
@@ -128,6 +129,8 @@ static snwResult Explain(const snwEncodeDef* def, int error, int status, snwMess
     snwResult result = snw_errorIo;
     if (error == ECANCELED)
         return snwFail(message, snw_errorInterrupted, NULL, "the drawing was stopped");
+
+    // Not here, did not start, or failed: each has its own remedy.
     if (error == ENOENT || (error == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127))
     {
         result = snwFail(message, snw_errorUnsupported, "apt install ffmpeg; the frames are kept as PNG",
@@ -204,6 +207,7 @@ snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage
         return result;
     snwPartFile_HandOver(&output);
 
+    // The program writes the file itself; it becomes the film only when it is whole.
     char* pattern = FormatPattern(context, def->frames);
     size_t capacity = strlen(output.part) + 8;
     char* target = snwAlloc(context, capacity);

@@ -170,6 +170,7 @@ snwResult snwCreateFilm(
     snwScene_Retain(scene);
     film->context = film->picture.context = film->inspector.context = context;
 
+    // What the scene has, and how often it can be seen: not more often than frames are simulated.
     film->scene = scene;
     film->def = *def;
     film->bodyCount = sceneDef->bodyCount;

@@ -192,6 +192,7 @@ static void AddSurface(Cut* cut, const snwColliderDef* collider)
 
 static void CutCollider(Cut* cut, const snwColliderDef* collider, double far)
 {
+    // What the plane z = 0 cuts out of it.
     switch (collider->kind)
     {
         case snw_colliderPlane:

@@ -166,6 +166,7 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
     blocks->tetPlaces = snwArena_Alloc(arena, (size_t)tets.count + 1, sizeof *blocks->tetPlaces);
     blocks->trianglePlaces = snwArena_Alloc(arena, (size_t)triangles.count + 1, sizeof *blocks->trianglePlaces);
 
+    // Each kind has colours of its own; a vertex with too many constraints of one kind is an error.
     snwResult result = arena->failed ? snw_errorMemory : snw_ok;
     if (result == snw_ok)
         result = Place(arena, &triangles, def->vertexCount, &blocks->triangleColours, blocks->trianglePlaces,
@@ -177,6 +178,7 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
 
     if (result == snw_ok)
     {
+        // Lanes that nobody takes point to spare vertices.
         blocks->edges = MakeBlocks(arena, &edges, blocks->edgeBlocks, def->vertexCount);
         blocks->tets = MakeBlocks(arena, &tets, blocks->tetBlocks, def->vertexCount);
         result = arena->failed ? snw_errorMemory : snw_ok;

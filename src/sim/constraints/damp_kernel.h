@@ -70,6 +70,8 @@ SNW_VISIT int PutDampPart(DampPart part, const DampLanes* l, snwWide* out)
     const snwWide *r = l->r, *v = l->v, *d = l->d;
     for (int i = 0; i < 3; ++i)
         mr[i] = l->m * r[i], mv[i] = l->m * v[i], md[i] = l->m * d[i];
+
+    // In the order of snw_dampPlaneSums and the like.
     switch (part)
     {
         case s_dampPlane:
@@ -128,6 +130,7 @@ SNW_VISIT double* SumDampPart(const snwDampRows* rows, DampPart part, int begin,
         }
     }
 
+    // Eight lanes into one sum, four sums at a time.
     for (int c = 0; c < count; c += 4)
     {
         snwRow row = snwWide_SumLanes((const snwWide(*)[s_dampEight])(lanes + c));
@@ -184,9 +187,12 @@ SNW_VISIT void DampEight(const snwDampRows* rows, const snwDampChange* change, b
         snwWide_LoadNext4(eight->positions, first, &x, &y, &z, &w);
         for (int c = 0; c < 3; ++c)
             arm[c] = l.r[c] - snwWide_Splat(change->centre[c]);
+
         RigidLanes(&change->flesh, arm, flat, rigid);
         if (drifts)
             LoadDampDrift(eight, first, &l), RigidLanes(&change->drift, arm, flat, drift);
+
+        // What is held stays as it is.
         snwWideInt free = w > snwWide_Splat(0.0f);
         snwWide own[3];
 

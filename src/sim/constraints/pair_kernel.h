@@ -194,6 +194,8 @@ SNW_VISIT snwWideInt PushTets(
         for (int k = 0; k < 3; ++k)
             n[d][k] = f[d][k] - h[d][k] - (d == k ? lost : snwWide_Splat(0.0f));
     }
+
+    // The sums of the 2x2 block; see pair.h.
     PairSums s = {Dot3(fw, f), Dot3(fw, h), Dot3(hw, h), Dot3(fw, n), Dot3(hw, n), Dot3(f, f), excess};
     snwWide scale = snwWide_Load(block->stiffness + lane), det = excess + snwWide_Splat(1.0f);
     if (bounds == NULL)
@@ -203,6 +205,8 @@ SNW_VISIT snwWideInt PushTets(
         p = Shortening(bounds->longest, s.size, s.ff);
         q = Unfolding(bounds->least, det, s.hh);
     }
+
+    // P = -N + p F + q H; what is unfolded takes p and q alone.
     for (int d = 0; d < 3; ++d)
         for (int k = 0; k < 3; ++k)
             P[d][k] = scale * (p * f[d][k] + q * h[d][k] - (bounds == NULL ? n[d][k] : snwWide_Splat(0.0f)));
@@ -218,6 +222,8 @@ SNW_VISIT snwWideInt VisitTets(
         snwWide_Load4(sweep->positions, block->index[k] + lane, &x[k][0], &x[k][1], &x[k][2], &x[k][3]);
         snwWide_Load4(sweep->rows, block->index[k] + lane, &m[k][0], &m[k][1], &m[k][2], &m[k][3]);
     }
+
+    // Gradients, F from the positions with their moves, and each corner's share of P.
     for (int k = 0; k < 3; ++k)
     {
         for (int j = 0; j < 3; ++j)

@@ -132,6 +132,8 @@ static inline void RestOfNeo(const snwRestSweep* sweep, int b, int lane)
     snwWide mix = snwWide_Max(Clamp(lost * snwWide_Splat(1.0f / 0.15f), zero, one), flat);
     for (int n = 0; n < 6; ++n)
         c[n] = c[n] + mix * (kept[n] - c[n]);
+
+    // U of C = U^T U. Rest edges become U times what they were, so the inverse of their matrix is multiplied by U^-1.
     snwWide u00 = snwWide_Sqrt(c[0]), i00 = SafeRatio(one, u00);
     snwWide u01 = c[1] * i00, u02 = c[2] * i00;
     snwWide u11 = snwWide_Sqrt(snwWide_Max(c[3] - u01 * u01, zero)), i11 = SafeRatio(one, u11);
