@@ -136,24 +136,32 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     snwApdBody* body = snwApd_Body(sim, index);
     const snwApdModel* model = body->model = sim->bodies[index].model;
     body->state = snwApd_PlaceState(model, sim->bodies[index].state);
+
     snwArena* arena = &sim->arena;
     size_t n = (size_t)model->vertexCount, bones = (size_t)model->boneCount;
+
+    // Where the substep began, where inertia leads, and a place to put positions aside.
     body->before = snwArena_Alloc(arena, n, sizeof *body->before);
     body->inertial = snwArena_Alloc(arena, n, sizeof *body->inertial);
     body->aside = snwArena_Alloc(arena, n, sizeof *body->aside);
     body->bonesAside = snwArena_Alloc(arena, bones, sizeof *body->bonesAside);
     body->external = snwArena_Alloc(arena, n, sizeof *body->external);
     body->opening = snwArena_Alloc(arena, n, sizeof *body->opening);
+
     body->squeezed = snwArena_Alloc(arena, (size_t)model->blockCount, 1);
     body->rows = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->start = snwArena_Alloc(arena, (size_t)model->blockCount, sizeof *body->start);
+
+    // Forces of each part of the elements, so that parts run side by side.
     for (int p = 0; p < model->partCount; ++p)
         body->forces[p] = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->bonesBefore = snwArena_Alloc(arena, bones, sizeof *body->bonesBefore);
     body->boneFits = snwArena_Alloc(arena, (size_t)model->character->def.boneCount, sizeof *body->boneFits);
     body->boneInertial = snwArena_Alloc(arena, bones, sizeof *body->boneInertial);
+
     if (arena->failed)
         return snwFailMemory(message);
+
     snwResult result = snwApd_CreateSystem(sim, index, message);
     if (result >= 0)
         result = snwApd_CreateMix(sim, index, message);
@@ -161,6 +169,8 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
         result = snwApd_CreateDescent(sim, index, message);
     if (result >= 0)
         result = snwApd_CreateBones(sim, index, message);
+
+    // The rivals of the paper have work arrays of their own.
     if (result >= 0 && model->solver == snw_apdLiteral)
         result = snwApd_CreateLiteral(sim, index, message);
     if (result >= 0 && model->solver == snw_apdConstrained)
@@ -304,6 +314,7 @@ static void ChooseStart(snwSim* sim, int index, double h)
     memcpy(body->aside, loop.state.positions, vertices * sizeof *loop.state.positions);
     memcpy(body->bonesAside, loop.state.bones, bones * sizeof *loop.state.bones);
 
+    // From x_n. A body that is tangled there goes by the corotated law in this substep: its energy has no wells.
     memcpy(loop.state.positions, body->before, vertices * sizeof *loop.state.positions);
     memcpy(loop.state.bones, body->bonesBefore, bones * sizeof *loop.state.bones);
     body->law = body->model->law;
@@ -314,11 +325,13 @@ static void ChooseStart(snwSim* sim, int index, double h)
         body->law = snw_elasticCorotated;
         snwApd_LocalStep(sim, index, false);
     }
+
     MovePinned(sim, index);
     if (memcmp(loop.state.positions, body->before, vertices * sizeof *loop.state.positions) != 0)
         snwApd_LocalStep(sim, index, false);
     double behind = snwApd_Objective(sim, index, h);
 
+    // From y; kept, unless the objective is lower at x_n.
     memcpy(loop.state.positions, body->aside, vertices * sizeof *loop.state.positions);
     memcpy(loop.state.bones, body->bonesAside, bones * sizeof *loop.state.bones);
     snwApd_LocalStep(sim, index, false);
@@ -383,6 +396,8 @@ void snwApd_LocalStep(snwSim* sim, int index, bool isStart)
     VertexLoop loop = MakeLoop(sim, index, 0.0);
     const snwApdModel* model = loop.body->model;
     snwParallelFor(sim->context, model->vertexCount, snw_apdGrain, FillRows, &loop);
+
+    // Forces, energy and rotations, part by part; parts are summed in their order.
     PartLoop parts = {loop.body,
         {.law = loop.body->law,
             .tets = model->tets,
@@ -394,6 +409,7 @@ void snwApd_LocalStep(snwSim* sim, int index, bool isStart)
             .rotations = loop.state.rotations},
         snwElastic_Kernels(sim->context->simd)};
     snwParallelFor(sim->context, model->partCount, 1, RunParts, &parts);
+
     loop.body->energy = (snwElasticEnergy){0};
     for (int p = 0; p < model->partCount; ++p)
     {
@@ -401,6 +417,7 @@ void snwApd_LocalStep(snwSim* sim, int index, bool isStart)
         loop.body->energy.damping += loop.body->partEnergy[p].damping;
         loop.body->energy.squeezed += loop.body->partEnergy[p].squeezed;
     }
+
     loop.body->evaluated = true;
 }
 
@@ -448,9 +465,12 @@ static void BoneResidual(int begin, int end, void* data)
     const snwApdBody* body = loop->body;
     const snwApdModel* model = body->model;
     double perStep = 1.0 / (loop->h * loop->h);
+
     for (int k = begin; k < end; ++k)
     {
         snwVec3 t[4], r[4] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+
+        // J^T f of the bone's own vertices, in the order in which they lie.
         snwApdBone_Rows(model, k, &loop->state.bones[k], t);
         for (int i = model->boneStarts[k]; i < model->boneStarts[k + 1]; ++i)
         {
@@ -458,6 +478,8 @@ static void BoneResidual(int begin, int end, void* data)
             for (int a = 0; a < 4; ++a)
                 r[a] = snwVec3_MulAdd(r[a], model->boneCoords[i][a], f);
         }
+
+        // And what inertia has to say, M (y - t) / h^2.
         for (int a = 0; a < 4; ++a)
         {
             for (int b = 0; b < 4; ++b)
@@ -569,22 +591,29 @@ static bool IsSwept(const snwApdBody* body)
 static void Iterate(snwSim* sim, int index, double h, MixKind mix)
 {
     snwApdBody* body = snwApd_Body(sim, index);
+
+    // The rival without a sweep has its own step.
     if (body->model->rowCount > 0 && !IsSwept(body))
     {
         snwApd_SolveLinearised(sim, index);
         snwSim_EndStage(sim, snw_stageSweeps);
     }
+
     if (!IsSwept(body))
         return;
+
     Evaluate(sim, index, h, mix);
     snwApd_PressStops(body, h);
     if (body->stopCount > 0)
         snwApd_BeginMix(sim, index); // stops change from one iteration to the next
+
     MakeResidual(sim, index, h);
     snwSim_EndStage(sim, snw_stageResidual);
     snwApd_BeginIteration(body);
     GlobalStep(sim, index, h);
     snwApd_EndIteration(body);
+
+    // Stops of inverted elements change the map, so nothing is mixed then.
     if (mix == snw_mixOn && body->stopCount == 0)
         snwApd_Mix(sim, index);
     snwSim_EndStage(sim, snw_stageResidual);
@@ -597,12 +626,15 @@ static void FollowContacts(snwSim* sim, int index, double h)
     const snwApdModel* model = body->model;
     if (!IsSwept(body))
         return;
+
+    // The change of the pushes alone, as a right side of its own.
     for (int i = 0; i < model->fleshCount; ++i)
     {
         int v = model->fleshVertices[i];
         snwVec3 change = snwVec3_Sub(body->contact[v], body->contactBefore[v]);
         StoreRow(body->right + 4 * (size_t)i, body->pinned[v] ? (snwVec3){0, 0, 0} : change);
     }
+
     for (int k = 0; k < model->boneCount; ++k)
     {
         snwVec3 r[4] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -613,9 +645,11 @@ static void FollowContacts(snwSim* sim, int index, double h)
                 r[a] = snwVec3_MulAdd(
                     r[a], model->boneCoords[i][a], snwVec3_Sub(body->contact[v], body->contactBefore[v]));
         }
+
         for (int a = 0; a < 4; ++a)
             StoreRow(body->right + 4 * (size_t)(model->fleshCount + 4 * k + a), r[a]);
     }
+
     GlobalStep(sim, index, h);
 }
 
@@ -675,24 +709,30 @@ static snwResult Linearise(snwSim* sim, double h, snwMessage* message)
 
 static snwResult Step(snwSim* sim, double h, snwMessage* message)
 {
+    // Factors, where materials, pins or the substep changed.
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwResult result = snwApd_Prepare(sim, i, h, message);
         if (result < 0)
             return result;
     }
+
     snwSim_EndStage(sim, snw_stageFactor);
+
     for (int i = 0; i < sim->bodyCount; ++i)
         Predict(sim, i, h);
     snwSim_EndStage(sim, snw_stagePredict);
     snwApd_GatherContacts(sim, h); // where inertia leads: nothing is met by staying
     snwSim_EndStage(sim, snw_stageDetect);
+
     for (int i = 0; i < sim->bodyCount; ++i)
         ChooseStart(sim, i, h);
     snwSim_EndStage(sim, snw_stagePredict);
+
     snwResult result = Linearise(sim, h, message);
     if (result < 0)
         return result;
+
     int iterations = (int)snwSim_Param(sim, snw_apdIterations);
     bool mix = snwSim_Param(sim, snw_apdAccelerate) != 0.0;
     for (int i = 0; i < sim->bodyCount; ++i)
@@ -701,6 +741,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwApd_BeginDescent(snwApd_Body(sim, i));
         snwApd_BeginStops(snwApd_Body(sim, i));
     }
+
+    // Local and global steps, with contacts after each; once something touches, iterations are no longer mixed.
     for (int k = 0; k < iterations; ++k)
     {
         mix = mix && !snwApd_IsTouched(sim);
@@ -709,19 +751,24 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwApd_SolveContacts(sim, h, k % snw_lookAgain == snw_lookAgain - 1);
         snwSim_EndStage(sim, snw_stageContact);
     }
+
     if (sim->lastSubstep)
         snwApd_TellResiduals(sim);
     for (int i = 0; i < sim->bodyCount; ++i)
         if (IsSwept(snwApd_Body(sim, i)))
             Evaluate(sim, i, h, snw_mixNot);
+
+    // Rigid bones answer less than the affine ones that contacts have seen.
     Settle(sim, h);
     snwApd_MoveOut(sim);
     snwApd_FinishContacts(sim, h);
+
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwApd_GuardEnergy(sim, i, h);
         Finish(sim, i, h);
     }
+
     snwSim_EndStage(sim, snw_stageFinish);
     return snw_ok;
 }

@@ -46,6 +46,8 @@ static void ReadVector(snwSim* sim, snwApdBody* body, float* out)
     VectorLoop loop = {.body = body, .out = out};
     snwParallelFor(sim->context, model->fleshCount, snw_apdGrain, ReadFlesh, &loop);
     out += 3 * (size_t)model->fleshCount;
+
+    // Bones by the change of their four rows.
     for (int k = 0; k < model->boneCount; ++k)
     {
         snwVec3 before[4], now[4];
@@ -122,6 +124,8 @@ static void SolveMix(const snwApdMix* mix, int count, const double* right, doubl
 {
     double l[snw_apdWindow][snw_apdWindow] = {{0}}, y[snw_apdWindow] = {0};
     bool used[snw_apdWindow] = {false};
+
+    // Cholesky's factor, and forward through it at once.
     for (int i = 0; i < count; ++i)
     {
         for (int j = 0; j <= i; ++j)
@@ -133,11 +137,13 @@ static void SolveMix(const snwApdMix* mix, int count, const double* right, doubl
                 used[i] = sum > 1e-8 * mix->gram[i][i];
             l[i][j] = i == j ? (used[i] ? sqrt(sum) : 0.0) : used[j] ? sum / l[j][j] : 0.0;
         }
+
         double sum = right[i];
         for (int k = 0; k < i; ++k)
             sum -= l[i][k] * y[k];
         y[i] = used[i] ? sum / l[i][i] : 0.0;
     }
+
     for (int i = count - 1; i >= 0; --i)
     {
         double sum = y[i];

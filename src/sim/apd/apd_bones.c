@@ -77,8 +77,12 @@ static void AddJoint(snwSim* sim, int index, int joint, double h)
     snwApdState state = snwApd_GetState(sim, index);
     snwJointDef def = sim->bodies[index].character->def.joints[joint];
     const snwApdModel* model = body->model;
+
+    // The motor and its target are states, not definitions: commands change them.
     def.target = state.joints[joint].target;
     def.motor = state.joints[joint].motor != 0;
+
+    // Rows see where both bones are, and where they were when the substep began.
     snwJointRowsDef rows = {.joint = &def, .h = h};
     const int ends[2] = {def.bone, def.parentBone};
     for (int e = 0; e < 2; ++e)
@@ -89,9 +93,11 @@ static void AddJoint(snwSim* sim, int index, int joint, double h)
         rows.poses[e] = Pose(&state.bones[ends[e]]);
         rows.starts[e] = Pose(&body->bonesBefore[ends[e]]);
     }
+
     snwJointDrive drive = MakeDrive(snwSim_Param(sim, snw_apdDrive), h, small->driveTargets[joint]);
     bool driven = small->driven[joint] && drive.stiffness > 0.0;
     rows.drive = driven ? &drive : NULL;
+
     snwJointRow* out = small->rows + small->rowCount;
     int count = snwJointRows_Make(&rows, out), kept = 0;
     for (int i = 0; i < count; ++i)
@@ -101,10 +107,12 @@ static void AddJoint(snwSim* sim, int index, int joint, double h)
         small->scaled[small->rowCount + kept] = driven && out[i].kind == snw_rowSoft;
         out[kept++] = out[i];
     }
+
     for (int i = 0; i < kept; ++i)
         for (int e = 0; e < 2; ++e)
             small->arms[small->rowCount + i][e] = snwQuat_Rotate(
                 rows.poses[e].rotation, snwVec3_Sub(def.position, rows.restCentres[e]));
+
     small->rowCount += kept;
 }
 
@@ -135,10 +143,13 @@ static void AddHold(snwSim* sim, int index, const snwApdHold* hold)
     snwApdSmall* small = &body->small;
     const snwApdBone* bone = &snwApd_GetState(sim, index).bones[hold->bone];
     snwVec3 rest = body->model->character->def.vertices[hold->vertex];
+
     snwVec3 arm = snwQuat_Rotate(bone->rotation, snwVec3_Sub(rest, body->model->centres[hold->bone]));
     snwVec3 gap = snwVec3_Sub(snwVec3_Add(bone->centre, arm), hold->target);
     const double error[3] = {gap.x, gap.y, gap.z};
     snwMat3 turn = snwMat3_Skew(snwVec3_Negate(arm)); // w x arm = -arm x w
+
+    // One row per coordinate, about the bone's turn and its shift.
     for (int c = 0; c < 3; ++c)
     {
         snwJointRow* row = &small->rows[small->rowCount];
@@ -157,6 +168,7 @@ static void ChooseHolds(snwApdBody* body, int bone)
     const snwVec3* rest = model->character->def.vertices;
     snwApdSmall* small = &body->small;
     int chosen[3] = {-1, -1, -1};
+
     for (int round = 0; round < 3; ++round)
     {
         double most = round == 0 ? -1.0 : 1e-12 * model->scales[bone] * model->scales[bone];
@@ -171,6 +183,7 @@ static void ChooseHolds(snwApdBody* body, int bone)
                 snwVec3 line = snwVec3_Normalize(snwVec3_Sub(rest[chosen[1]], rest[chosen[0]]));
                 d = snwVec3_MulAdd(d, -snwVec3_Dot(d, line), line);
             }
+
             double far = snwVec3_LengthSquared(d);
             if (far > most)
             {
@@ -178,6 +191,7 @@ static void ChooseHolds(snwApdBody* body, int bone)
                 chosen[round] = v;
             }
         }
+
         if (chosen[round] < 0)
             return;
         small->holds[small->holdCount++] = (snwApdHold){.bone = bone, .vertex = chosen[round]};
@@ -192,6 +206,7 @@ static void MakeBlock(const double* g, int stride, const snwVec3 a[4], const snw
 {
     snwMat3 outer = {{{0}}};
     snwVec3 left = {0, 0, 0}, right = {0, 0, 0};
+
     for (int p = 0; p < 3; ++p)
     {
         snwVec3 sum = {0, 0, 0};
@@ -201,6 +216,7 @@ static void MakeBlock(const double* g, int stride, const snwVec3 a[4], const snw
         left = snwVec3_MulAdd(left, g[p * stride + 3], a[p]);
         right = snwVec3_MulAdd(right, g[3 * stride + p], b[p]);
     }
+
     double trace = outer.m[0][0] + outer.m[1][1] + outer.m[2][2];
     snwMat3 turnShift = snwMat3_Skew(left), shiftTurn = snwMat3_Skew(snwVec3_Negate(right));
     for (int i = 0; i < 3; ++i)
@@ -260,9 +276,12 @@ bool snwApd_FactorMetric(snwSim* sim, int index)
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdSmall* small = &body->small;
     snwApdState state = snwApd_GetState(sim, index);
+
+    // S must be positive definite; then E S^-1 E^T, for the bones that rows hold.
     if (snwDense_Factor(&small->factor, small->matrix, small->size) >= 0)
         return false;
     int held = 6 * small->heldCount;
+
     memset(small->unit, 0, (size_t)held * (size_t)small->size * sizeof *small->unit);
     for (int k = 0; k < body->model->boneCount; ++k)
     {
@@ -270,11 +289,13 @@ bool snwApd_FactorMetric(snwSim* sim, int index)
             small->unit[(size_t)(6 * small->heldOf[k] + c) * (size_t)small->size + (size_t)(6 * k + c)] = 1.0;
         small->madeAt[k] = state.bones[k].rotation;
     }
+
     if (held > 0)
     {
         snwDense_ForwardRows(&small->factor, held, small->unit, small->size, small->panels);
         snwDense_Gram(&small->factor, held, small->panels, small->inverse, held);
     }
+
     small->made = true;
     return true;
 }
@@ -288,6 +309,7 @@ static void MakeGradient(const snwApdBody* body, snwApdSmall* small)
     int m = body->model->boneCount, n = 4 * m;
     for (int i = 0; i < n; ++i)
         small->change[i] = snwVec3_Sub(small->now[i], small->start[i]);
+
     // A bone's four rows at a time: their sums do not wait for each other.
     for (int i = 0; i < n; i += 4)
     {
@@ -299,6 +321,8 @@ static void MakeGradient(const snwApdBody* body, snwApdSmall* small)
                 s[a] = snwVec3_MulAdd(s[a], -g[a * n + j], small->change[j]);
         memcpy(sums, s, sizeof s);
     }
+
+    // J^T: moments of the three columns are the torque, the fourth row is the force.
     for (int k = 0; k < m; ++k)
     {
         const snwVec3 *t = small->now + 4 * k, *f = small->force + 4 * k;
@@ -338,11 +362,15 @@ static void MakeRows(snwSim* sim, int index, double h)
 {
     snwApdSmall* small = &snwApd_Body(sim, index)->small;
     const snwCharacterDef* def = &sim->bodies[index].character->def;
+
+    // Rows, joint by joint, then what pins hold.
     small->rowCount = 0;
     for (int i = 0; i < def->jointCount; ++i)
         AddJoint(sim, index, i, h);
     for (int i = 0; i < small->holdCount; ++i)
         AddHold(sim, index, &small->holds[i]);
+
+    // A S^-1 A^T, symmetric to the bit.
     int count = small->rowCount;
     for (int i = 0; i < count; ++i)
     {
@@ -351,6 +379,8 @@ static void MakeRows(snwSim* sim, int index, double h)
             small->rowMatrix[i * count + j] = small->rowMatrix[j * count + i] = AlongRow(
                 small, &small->rows[j], small->heldForce);
     }
+
+    // A spring that is scaled is as stiff as its diagonal says.
     for (int i = 0; i < count; ++i)
     {
         double shown = small->scaled[i] ? small->rowMatrix[i * count + i] : 1.0;
@@ -362,6 +392,7 @@ static void MakeRows(snwSim* sim, int index, double h)
 // motion holds L^-1 of the gradient; b = target - A S^-1 gradient.
 static void SolveRows(snwSim* sim, snwApdSmall* small)
 {
+    // b = target - A S^-1 gradient.
     int count = small->rowCount, held = 6 * small->heldCount;
     snwDense_MulRows(&small->factor, held, small->panels, small->motion, small->heldForce);
     for (int i = 0; i < count; ++i)
@@ -372,6 +403,7 @@ static void SolveRows(snwSim* sim, snwApdSmall* small)
             for (int c = 0; c < 6 && row->bones[e] >= 0; ++c)
                 small->rightSide[i] -= row->jacobian[e][c] * small->heldForce[6 * small->heldOf[row->bones[e]] + c];
     }
+
     snwActiveDef def = {.kernels = snwCholesky_Kernels(sim->context->simd),
         .count = count,
         .k = small->rowMatrix,
@@ -383,12 +415,15 @@ static void SolveRows(snwSim* sim, snwApdSmall* small)
         .lambda = small->multipliers,
         .scratch = small->rowScratch};
     snwActive_Solve(&def);
+
+    // The rows' pushes, back into the motion.
     memset(small->heldForce, 0, (size_t)held * sizeof *small->heldForce);
     for (int i = 0; i < count; ++i)
         for (int e = 0; e < 2; ++e)
             for (int c = 0; c < 6 && small->rows[i].bones[e] >= 0; ++c)
                 small->heldForce[6 * small->heldOf[small->rows[i].bones[e]] + c] += small->rows[i].jacobian[e][c] *
                                                                                     small->multipliers[i];
+
     snwDense_AddRows(&small->factor, held, small->panels, small->heldForce, small->motion);
 }
 
@@ -439,6 +474,7 @@ static void AddMoments(const snwApdBody* body, snwMat3* moments)
         for (int a = 0; a < 3; ++a)
             moments[k] = snwMat3_Add(moments[k], snwMat3_Outer(small->force[4 * k + a], small->now[4 * k + a]));
     }
+
     for (int i = 0; i < small->rowCount; ++i)
         for (int e = 0; e < 2; ++e)
         {
@@ -543,6 +579,8 @@ void snwApd_SolveBones(snwSim* sim, int index, double h)
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdSmall* small = &body->small;
     int n = 4 * body->model->boneCount, passes = (int)snwSim_Param(sim, snw_apdPasses);
+
+    // As bones are, and what the sweep has found that pulls at them.
     snwApd_ReadBones(sim, index);
     memcpy(small->start, small->now, (size_t)n * sizeof *small->now);
     for (int i = 0; i < n; ++i)
@@ -550,9 +588,13 @@ void snwApd_SolveBones(snwSim* sim, int index, double h)
         const float* q = body->last + 4 * (size_t)i;
         small->pull[i] = (snwVec3){(double)q[0], (double)q[1], (double)q[2]};
     }
+
+    // Linearised anew in each pass, until nothing moves.
     for (int i = 0; i < passes; ++i)
         if (!Pass(sim, index, h))
             break;
+
+    // How they have moved, in rows, for the backward sweep.
     for (int i = 0; i < n; ++i)
     {
         snwVec3 d = snwVec3_Sub(small->now[i], small->start[i]);
@@ -573,8 +615,11 @@ static void SetDrives(snwSim* sim, int index)
     const snwMotionDef* motion = snwSim_BodyMotion(sim, index);
     double frequency = snwSim_Param(sim, snw_apdDrive);
     double ahead = frequency > 0.0 ? 1.0 / (SNW_PI * frequency) : 0.0, time = sim->substepTime + ahead;
+
     if (motion != NULL)
         snwSkeleton_Pose(&character->skeleton, motion, snwSim_MotionTime(sim, index, time), small->driveBones);
+
+    // A clip of the joint comes before the motion of the body.
     for (int i = 0; i < character->def.jointCount; ++i)
     {
         const snwJointDef* joint = &character->def.joints[i];
@@ -596,8 +641,11 @@ void snwApd_BeginBones(snwSim* sim, int index)
     snwApdSmall* small = &body->small;
     if (body->model->boneCount == 0)
         return;
+
     // A metric from an earlier step would make the result depend on more than the state.
     small->made = false;
+
+    // With another factor other vertices are held, and the bones' metric is another one.
     if (small->signature != body->signature)
     {
         small->signature = body->signature;
@@ -607,8 +655,11 @@ void snwApd_BeginBones(snwSim* sim, int index)
         MarkHeld(sim, index);
         small->schur = snwCholesky_Schur(body->factor);
     }
+
     for (int i = 0; i < small->holdCount; ++i)
         FindPinTarget(sim, index, small->holds[i].vertex, &small->holds[i].target);
+
+    // Nothing from the substep before: the result depends on the state alone.
     small->rowCount = 0; // no forces of joints yet
     memset(small->madeWith, 0, (size_t)body->model->boneCount * sizeof *small->madeWith);
     memset(small->active, 0, (size_t)small->rowCapacity * sizeof *small->active);
@@ -622,11 +673,16 @@ snwResult snwApd_CreateBones(snwSim* sim, int index, snwMessage* message)
     snwArena* arena = &sim->arena;
     const snwCharacterDef* def = &sim->bodies[index].character->def;
     size_t m = (size_t)body->model->boneCount, n = 6 * m, joints = (size_t)def->jointCount;
+
     if (m == 0)
         return snw_ok;
+
+    // Limits, motors and springs of every joint, and nine rows for what pins hold of each bone.
     size_t rows = snw_maxJointRows * joints + 9 * m;
     small->size = (int)n;
     small->rowCapacity = (int)rows;
+
+    // The metric S, its factor, and its inverse where rows are.
     small->matrix = snwArena_Alloc(arena, n * n, sizeof(double));
     small->factor = (snwDense){
         snwCholesky_Kernels(sim->context->simd), (int)n, snwArena_Alloc(arena, snwDense_Count((int)n), sizeof(double))};
@@ -636,6 +692,8 @@ snwResult snwApd_CreateBones(snwSim* sim, int index, snwMessage* message)
     small->heldForce = snwArena_Alloc(arena, n, sizeof(double));
     small->heldOf = snwArena_Alloc(arena, m, sizeof *small->heldOf);
     small->madeAt = snwArena_Alloc(arena, m, sizeof *small->madeAt);
+
+    // Rows, and the small problem of their multipliers.
     small->holds = snwArena_Alloc(arena, 3 * m, sizeof *small->holds);
     small->rows = snwArena_Alloc(arena, rows + snw_maxJointRows, sizeof *small->rows);
     small->arms = snwArena_Alloc(arena, rows, sizeof *small->arms);
@@ -650,21 +708,27 @@ snwResult snwApd_CreateBones(snwSim* sim, int index, snwMessage* message)
     small->multipliers = snwArena_Alloc(arena, rows, sizeof(double));
     small->rowMatrix = snwArena_Alloc(arena, rows * rows, sizeof(double));
     small->rowScratch = snwArena_Alloc(arena, snwActive_ScratchCount((int)rows), sizeof(double));
+
+    // Bones now, at the start, and what pulls at them.
     small->motion = snwArena_Alloc(arena, n + 8, sizeof(double));
     small->now = snwArena_Alloc(arena, 4 * m, sizeof *small->now);
     small->start = snwArena_Alloc(arena, 4 * m, sizeof *small->start);
     small->pull = snwArena_Alloc(arena, 4 * m, sizeof *small->pull);
     small->change = snwArena_Alloc(arena, 4 * m, sizeof *small->change);
     small->force = snwArena_Alloc(arena, 4 * m, sizeof *small->force);
+
+    // Drives of joints.
     small->driveBones = snwArena_Alloc(arena, m, sizeof *small->driveBones);
     small->driveTargets = snwArena_Alloc(arena, joints, sizeof *small->driveTargets);
     small->driven = snwArena_Alloc(arena, joints, sizeof *small->driven);
     small->jointClips = snwArena_Alloc(arena, joints, sizeof(void*));
+
     if (body->model->solver != snw_apdArticulated)
     {
         body->boneMetric = snwArena_Alloc(arena, 16 * m * m, sizeof(double));
         body->boneStart = snwArena_Alloc(arena, 4 * m, sizeof *body->boneStart);
     }
+
     if (arena->failed)
         return snwFailMemory(message);
     for (int i = 0; i < def->jointCount; ++i)

@@ -17,10 +17,14 @@ void snwApd_CreateColumns(snwSim* sim, int index)
     snwApdColumns* columns = &body->columns;
     snwArena* arena = &sim->arena;
     size_t n = (size_t)body->model->vertexCount, touches = (size_t)character->touchCount;
+
+    // As many columns as their memory allows, and of those that are active a square matrix beside.
     size_t fit = snw_apdColumnBytes / (touches * sizeof(float)), slots = fit < touches ? fit : touches;
+
     slots = slots < snw_apdMaxActive ? slots : snw_apdMaxActive;
     columns->slots = (int)slots;
     columns->capacity = (int)(fit < touches ? fit : touches);
+
     columns->placeOf = snwArena_Alloc(arena, n, sizeof *columns->placeOf);
     columns->cached = snwArena_Alloc(arena, n, sizeof *columns->cached);
     columns->marks = snwArena_Alloc(arena, n, 1);
@@ -28,12 +32,15 @@ void snwApd_CreateColumns(snwSim* sim, int index)
     columns->active = snwArena_Alloc(arena, slots, sizeof *columns->active);
     columns->matrix = snwArena_Alloc(arena, slots * slots, sizeof *columns->matrix);
     columns->numbers = snwArena_Alloc(arena, (size_t)columns->capacity * touches, sizeof *columns->numbers);
+
     if (arena->failed)
         return;
+
     for (size_t i = 0; i < n; ++i)
         columns->placeOf[i] = columns->cached[i] = columns->slotOf[i] = -1;
     for (int i = 0; i < character->touchCount; ++i)
         columns->placeOf[snwBody_ContactVertex(&sim->bodies[index], i)] = i;
+
     columns->answer = (snwAnswer){
         .slotOf = columns->slotOf, .active = columns->active, .matrix = columns->matrix, .stride = slots};
 }

@@ -66,11 +66,15 @@ void snwApd_LineariseTet(
     snwMat3 F = {{{0}}};
     for (int a = 1; a < 4; ++a)
         F = snwMat3_Add(F, snwMat3_Outer(snwVec3_Sub(x[a], x[0]), gradients[a]));
+
+    // R, the stress of the corotated law, and how it turns with F.
     snwSvd3 svd = snwSvd3_Signed(F);
     snwMat3 R = snwMat3_MulTranspose(svd.U, svd.V), turning = MakeTurning(&svd, weight);
     double open = svd.sigma[0] + svd.sigma[1] + svd.sigma[2] - 3.0;
     snwMat3 stress = snwMat3_Add(
         snwMat3_Scale(snwMat3_Sub(F, R), weight->shear), snwMat3_Scale(R, weight->bulk * open));
+
+    // Forces, and blocks of the stiffness turned into the world.
     for (int a = 0; a < 4; ++a)
     {
         out->forces[a] = snwVec3_Negate(snwMat3_MulVec(stress, gradients[a]));
@@ -113,12 +117,14 @@ static void StoreTet(const TetLoop* loop, int slot, const int corners[4], const 
     const snwApdBody* body = loop->body;
     double* out = body->constrained->terms + (size_t)slot * snw_tangentNumbers;
     snwVec3* forces = body->constrained->forces[slot];
+
     for (int i = 0; i < 12; ++i)
         for (int j = 0; j <= i; ++j)
         {
             bool held = body->pinned[corners[i / 3]] || body->pinned[corners[j / 3]];
             *out++ = held ? 0.0 : tangent->blocks[i / 3][j / 3].m[i % 3][j % 3];
         }
+
     for (int a = 0; a < 4; ++a)
     {
         forces[a] = tangent->forces[a];
@@ -189,8 +195,11 @@ void snwApd_SolveLinearised(snwSim* sim, int index)
     snwApdConstrained* own = body->constrained;
     int n = body->model->vertexCount;
     size_t bytes = (size_t)n * sizeof *own->contact;
+
     if (body->model->rowCount == 0 || (own->solved && memcmp(own->contact, body->contact, bytes) == 0))
         return;
+
+    // What is constant in the substep, and contacts as they are now.
     memcpy(own->contact, body->contact, bytes);
     own->solved = true;
     for (int v = 0; v < n; ++v)
@@ -198,6 +207,7 @@ void snwApd_SolveLinearised(snwSim* sim, int index)
         snwVec3 f = body->pinned[v] ? (snwVec3){0, 0, 0} : snwVec3_Add(own->constant[v], own->contact[v]);
         own->right[3 * v] = f.x, own->right[3 * v + 1] = f.y, own->right[3 * v + 2] = f.z;
     }
+
     snwCholesky_Solve(own->factor, own->solve, snwRows_Double(own->right, 1, 1));
     snwVec3* x = snwApd_GetState(sim, index).positions;
     for (int v = 0; v < n; ++v)
@@ -214,10 +224,13 @@ void snwApd_SolveLinearised(snwSim* sim, int index)
 static snwResult CreatePattern(snwSim* sim, const snwApdModel* model, snwApdConstrained* own, snwMessage* message)
 {
     size_t count = (size_t)model->tetCount * snw_tangentNumbers + 3 * (size_t)model->vertexCount;
+
     int* places = snwAllocArray(sim->context, 2 * count, sizeof *places);
     if (places == NULL)
         return snwFailMemory(message);
     int *rows = places, *columns = places + count;
+
+    // The lower triangle of each tet, corner by corner, then the masses.
     for (int slot = 0; slot < model->tetCount; ++slot)
     {
         const int* corners = model->character->def.tets[model->tetOf[slot]];
@@ -228,14 +241,17 @@ static snwResult CreatePattern(snwSim* sim, const snwApdModel* model, snwApdCons
                 *columns++ = 3 * corners[j / 3] + j % 3;
             }
     }
+
     for (int i = 0; i < 3 * model->vertexCount; ++i)
         *rows++ = *columns++ = i;
+
     snwPatternDef def = {.rows = 3 * model->vertexCount,
         .columns = 3 * model->vertexCount,
         .symmetric = true,
         .count = (int)count,
         .rowOf = places,
         .columnOf = places + count};
+
     snwResult result = snwPattern_Create(sim->context, &def, &own->pattern, message);
     snwFree(sim->context, places);
     return result;
@@ -260,8 +276,10 @@ snwResult snwApd_CreateConstrained(snwSim* sim, int index, snwMessage* message)
     snwArena* arena = &sim->arena;
     size_t n = (size_t)model->vertexCount, tets = (size_t)model->tetCount;
     snwApdConstrained* own = body->constrained = snwArena_Alloc(arena, 1, sizeof *own);
+
     if (own == NULL)
         return snwFailMemory(message);
+
     own->terms = snwArena_Alloc(arena, tets * snw_tangentNumbers + 3 * n, sizeof *own->terms);
     own->forces = snwArena_Alloc(arena, tets, sizeof *own->forces);
     own->constant = snwArena_Alloc(arena, n, sizeof *own->constant);
@@ -269,6 +287,7 @@ snwResult snwApd_CreateConstrained(snwSim* sim, int index, snwMessage* message)
     own->right = snwArena_Alloc(arena, 3 * n, sizeof *own->right);
     if (arena->failed)
         return snwFailMemory(message);
+
     if (model->rowCount == 0)
         return snw_ok;
     snwResult result = CreatePattern(sim, model, own, message);

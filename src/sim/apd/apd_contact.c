@@ -107,14 +107,18 @@ static void BeginDrags(snwSim* sim, int index, double h)
         snwGrip* grip = DragOf(sim, slot, index);
         if (grip == NULL)
             continue;
+
         for (int i = 0; i < grip->count; ++i)
         {
             snwGripPart* part = &grip->parts[i];
             part->share = body->pinned[part->vertex] ? 0.0 : (double)part->bump * body->masses[part->vertex];
         }
+
         bool holds = snwGrip_Weigh(sim, slot, h);
         if (holds)
             snwGrip_Begin(sim, slot, Middle(grip, body->before), body->before[grip->vertex]);
+
+        // Only what is held and by which factor changes a compliance.
         if (body->dragGrips[slot] != grip->made || body->dragSignatures[slot] != body->signature)
             body->dragCompliance[slot] = holds ? snwApd_Compliance(body, grip) : 0.0;
         body->dragGrips[slot] = grip->made;
@@ -218,10 +222,14 @@ static void RelaxIsland(snwSim* sim, int island, bool fresh)
 void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
 {
     snwResponse* response = ((snwApdScratch*)sim->scratch)->response;
+
+    // Drags first; contacts see the body with them.
     for (int i = 0; i < sim->bodyCount; ++i)
         PullDrags(sim, i);
     if (!TouchesNothing(sim))
     {
+        // Where the factor answers, pushes spread through its columns; else contacts move their own vertices, and flesh
+        // takes that over.
         for (int i = 0; i < sim->bodyCount; ++i)
             ShowBody(sim, i);
         for (int i = 0; i < sim->bodyCount; ++i)
@@ -233,11 +241,13 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
             if (!HasAnswer(snwApd_Body(sim, i)))
                 TakeMoves(sim, i);
     }
+
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwApdBody* body = snwApd_Body(sim, i);
         memcpy(body->contactBefore, body->contact, (size_t)body->model->vertexCount * sizeof *body->contact);
     }
+
     SetForces(sim, h);
 }
 

@@ -56,17 +56,21 @@ static double BoneMerit(const snwApdBody* body, double h)
     {
         snwVec3 t[4];
         snwApdBone_Rows(model, k, &body->state.bones[k], t);
+
         for (int a = 0; a < 4; ++a)
             t[a] = snwVec3_Sub(t[a], body->boneInertial[k][a]);
         for (int a = 0; a < 4; ++a)
             for (int b = 0; b < 4; ++b)
                 sum += 0.5 / (h * h) * body->boneMasses[k][a][b] * snwVec3_Dot(t[a], t[b]);
+
+        // What pushes a bone's vertices works along their way.
         for (int i = model->boneStarts[k]; i < model->boneStarts[k + 1]; ++i)
         {
             int v = model->boneVertices[i];
             sum -= snwVec3_Dot(body->external[v], snwVec3_Sub(body->state.positions[v], body->inertial[v]));
         }
     }
+
     return sum;
 }
 
@@ -98,6 +102,8 @@ static void Shorten(snwApdBody* body, const snwVec3* from, const snwApdBone* bon
         if (!body->pinned[v])
             body->state.positions[v] = snwVec3_Lerp(from[v], body->state.positions[v], share);
     }
+
+    // Rows of bones go by the same share; the nearest rotation to them is the bone's.
     for (int k = 0; k < model->boneCount; ++k)
     {
         snwVec3 a[4], b[4];
@@ -109,6 +115,7 @@ static void Shorten(snwApdBody* body, const snwVec3* from, const snwApdBone* bon
             snwPolar3_Compute(snwMat3_FromColumns(a[0], a[1], a[2])).rotation);
         body->state.bones[k].centre = a[3];
     }
+
     snwApd_PlaceBoneVertices(model, body->state.bones, body->state.positions);
 }
 
@@ -151,12 +158,15 @@ static double HeldWork(const snwApdBody* body)
     double sum = 0.0;
     for (int i = 0; i < body->model->vertexCount; ++i)
         sum += snwVec3_Dot(descent->pushed[i], snwVec3_Sub(body->state.positions[i], descent->from[i]));
+
     for (int i = 0; i < small->rowCount; ++i)
         for (int e = 0; e < 2; ++e)
         {
             int bone = small->rows[i].bones[e];
             if (bone < 0)
                 continue;
+
+            // Work of rows: their push times how the bone has turned and moved.
             const snwApdBone *from = &descent->bonesFrom[bone], *now = &body->state.bones[bone];
             const double* push = small->rows[i].jacobian[e];
             snwVec3 turn = snwQuat_ToRotationVector(snwQuat_Mul(now->rotation, snwQuat_Conjugate(from->rotation)));
@@ -164,6 +174,7 @@ static double HeldWork(const snwApdBody* body)
             sum += small->multipliers[i] * (snwVec3_Dot((snwVec3){push[0], push[1], push[2]}, turn) +
                                                snwVec3_Dot((snwVec3){push[3], push[4], push[5]}, shift));
         }
+
     return sum;
 }
 
@@ -183,7 +194,10 @@ double snwApd_Descend(snwSim* sim, int index, double h)
     {
         // Joints and turns are known to second order: a millionth of the objective is no rise.
         double slack = Rounding(body) + 1e-6 * fabs(descent->merit);
+
         bool falls = merit - descent->merit - HeldWork(body) <= slack;
+
+        // Shorter steps, from where the last one began.
         for (int i = 0; !falls && i < snw_mostShortenings; ++i)
         {
             double by = i == 0 ? 0.5 : i == 1 ? 0.25 : 0.125;
@@ -193,6 +207,7 @@ double snwApd_Descend(snwSim* sim, int index, double h)
             merit = snwApd_Objective(sim, index, h);
             falls = merit - descent->merit - HeldWork(body) <= slack;
         }
+
         if (!falls) // nothing of it helps: the next one begins where this one did
         {
             memcpy(body->state.positions, descent->from, (size_t)body->model->vertexCount * sizeof *descent->from);
@@ -201,8 +216,10 @@ double snwApd_Descend(snwSim* sim, int index, double h)
             merit = snwApd_Objective(sim, index, h);
             share = 1.0;
         }
+
         descent->trust = fmin(1.0, (share < 1.0 ? share : 4.0) * descent->trust);
     }
+
     descent->merit = merit;
     return merit;
 }
@@ -287,12 +304,15 @@ static void Translate(snwApdBody* body)
     snwVec3 way = {0, 0, 0};
     double mass = 0.0;
     bool pinned = body->small.holdCount > 0;
+
     for (int i = 0; i < model->vertexCount; ++i)
     {
         way = snwVec3_MulAdd(way, body->masses[i], snwVec3_Sub(body->state.positions[i], body->before[i]));
         mass += body->masses[i];
         pinned |= body->pinned[i] != 0;
     }
+
+    // What is pinned has nowhere to go.
     way = pinned ? (snwVec3){0, 0, 0} : snwVec3_Scale(way, 1.0 / mass);
     for (int i = 0; i < model->vertexCount; ++i)
         body->descent.from[i] = snwVec3_Add(body->before[i], way);
@@ -317,11 +337,13 @@ void snwApd_GuardEnergy(snwSim* sim, int index, double h)
     snwApdBody* body = snwApd_Body(sim, index);
     if (!IsChecked(body) || IsDriven(sim, index) || IsPushed(sim, index))
         return;
+
     if (!body->evaluated || body->law != body->model->law)
     {
         body->law = body->model->law; // whatever the iterations of this substep went by
         snwApd_LocalStep(sim, index, false);
     }
+
     double most = body->startEnergy + WorkOfHands(sim, index) + Rounding(body) + 1e-9 * fabs(body->startEnergy);
     double energy = body->energy.elastic + MotionEnergy(sim, body, body->before, h);
     if (energy <= most)

@@ -244,6 +244,7 @@ static int ListEntries(const snwApdBody* body, snwApdLiteral* literal)
         const int* starts = matrix->starts + flesh + 4 * k;
         if (literal != NULL)
             literal->starts[k] = count;
+
         for (int i = 0; i < starts[1] - starts[0] && matrix->indices[starts[0] + i] < flesh; ++i, ++count)
             for (int a = 0; a < 4 && literal != NULL; ++a)
             {
@@ -251,6 +252,7 @@ static int ListEntries(const snwApdBody* body, snwApdLiteral* literal)
                 literal->slots[count][a] = starts[a] + i;
             }
     }
+
     if (literal != NULL)
         literal->starts[body->model->boneCount] = count;
     return count;
@@ -280,10 +282,12 @@ snwResult snwApd_CreateLiteral(snwSim* sim, int index, snwMessage* message)
     snwArena* arena = &sim->arena;
     const snwApdModel* model = body->model;
     snwApdLiteral* literal = body->literal = snwArena_Alloc(arena, 1, sizeof *literal);
+
     if (literal == NULL)
         return snwFailMemory(message);
     if (model->rowCount == 0)
         return snw_ok;
+
     size_t entries = (size_t)ListEntries(body, NULL);
     literal->starts = snwArena_Alloc(arena, (size_t)model->boneCount + 1, sizeof *literal->starts);
     literal->rows = snwArena_Alloc(arena, entries, sizeof *literal->rows);
@@ -291,9 +295,12 @@ snwResult snwApd_CreateLiteral(snwSim* sim, int index, snwMessage* message)
     literal->arms = snwArena_Alloc(arena, entries, sizeof *literal->arms);
     literal->shifts = snwArena_Alloc(arena, entries, sizeof *literal->shifts);
     literal->saved = snwArena_Alloc(arena, (size_t)model->rowCount, 4 * sizeof(float));
+
     if (arena->failed)
         return snwFailMemory(message);
     ListEntries(body, literal);
+
+    // The factor of the flesh alone, in the pattern of the whole.
     const snwSparse* matrix = snwPattern_Matrix(body->pattern);
     literal->flesh = (snwSparse){.rows = model->fleshCount,
         .columns = model->fleshCount,
@@ -301,6 +308,7 @@ snwResult snwApd_CreateLiteral(snwSim* sim, int index, snwMessage* message)
         .starts = matrix->starts,
         .indices = matrix->indices,
         .values = matrix->values};
+
     return model->fleshCount > 0 ? CreateFactor(sim, literal, message) : snw_ok;
 }
 

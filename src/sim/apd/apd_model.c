@@ -17,6 +17,8 @@ static bool AssignVertices(snwApdModel* model)
 {
     const snwCharacter* character = model->character;
     int n = model->vertexCount;
+
+    // A solver without bones takes all of the body for flesh.
     model->boneCount = HasBones(model->solver) ? character->def.boneCount : 0;
     model->boneOf = snwArena_Alloc(&model->arena, (size_t)n, sizeof *model->boneOf);
     model->rowOf = snwArena_Alloc(&model->arena, (size_t)n, sizeof *model->rowOf);
@@ -25,6 +27,8 @@ static bool AssignVertices(snwApdModel* model)
     model->boneStarts = snwArena_Alloc(&model->arena, (size_t)model->boneCount + 1, sizeof *model->boneStarts);
     if (model->arena.failed)
         return false;
+
+    // Rows of the matrix: flesh in the order of the mesh, then four per bone.
     for (int i = 0; i < n; ++i)
     {
         model->boneOf[i] = model->boneCount > 0 ? character->vertexBones[i] : -1;
@@ -32,6 +36,7 @@ static bool AssignVertices(snwApdModel* model)
         if (model->boneOf[i] < 0)
             model->fleshVertices[model->fleshCount++] = i;
     }
+
     model->rowCount = model->fleshCount + 4 * model->boneCount;
     int at = 0;
     for (int k = 0; k < model->boneCount; ++k)
@@ -41,6 +46,7 @@ static bool AssignVertices(snwApdModel* model)
             if (model->boneOf[i] == k)
                 model->boneVertices[at++] = i;
     }
+
     if (model->boneCount > 0)
         model->boneStarts[model->boneCount] = at;
     return true;
@@ -55,6 +61,7 @@ static void MeasureBone(snwApdModel* model, int bone)
     const snwBoneDef* def = &character->def.bones[bone];
     double mass = 0.0, spread = 0.0;
     snwVec3 centre = {0, 0, 0};
+
     for (int i = first; i < end; ++i)
         mass += character->masses[model->boneVertices[i]];
     for (int i = first; i < end; ++i)
@@ -62,16 +69,22 @@ static void MeasureBone(snwApdModel* model, int bone)
         int v = model->boneVertices[i];
         centre = snwVec3_MulAdd(centre, character->masses[v] / mass, character->def.vertices[v]);
     }
+
+    // A bone that owns no vertices, by its ends.
     if (end == first)
         centre = snwVec3_Lerp(def->head, def->tail, 0.5);
+
     for (int i = first; i < end; ++i)
     {
         snwVec3 d = snwVec3_Sub(character->def.vertices[model->boneVertices[i]], centre);
         spread += character->masses[model->boneVertices[i]] / mass * snwVec3_LengthSquared(d);
     }
+
     double length = 0.5 * snwVec3_Distance(def->head, def->tail) + def->radius;
     model->centres[bone] = centre;
     model->scales[bone] = spread > 0.0 ? sqrt(spread) : length > 0.0 ? length : 1.0;
+
+    // U: coordinates about the centre, and a 1 for the shift.
     for (int i = first; i < end; ++i)
     {
         snwVec3 d = snwVec3_Sub(character->def.vertices[model->boneVertices[i]], centre);
@@ -130,12 +143,15 @@ static void FillBlocks(snwApdModel* model)
         snwTetBlock* block = &model->tets[slot / snw_apdLanes];
         int lane = slot % snw_apdLanes;
         snwMat3 inverse = InverseRest(def, t);
+
         for (int k = 0; k < 4; ++k)
             block->index[k][lane] = def->tets[t][k];
         for (int k = 0; k < 9; ++k)
             block->inverseRest[k][lane] = (float)inverse.m[k / 3][k % 3];
         model->tetOf[slot++] = t;
     }
+
+    // The last block may not be full.
     for (; slot < model->blockCount * snw_apdLanes; ++slot)
         model->tetOf[slot] = -1;
 }
@@ -271,18 +287,23 @@ static bool MakeTerms(snwApdModel* model)
     int* coordsOf = snwAllocArray(context, (size_t)model->vertexCount, sizeof *coordsOf);
     if (coordsOf == NULL)
         return false;
+
+    // Where each vertex of a bone has its coordinates.
     for (int i = 0; model->boneCount > 0 && i < model->boneStarts[model->boneCount]; ++i)
         coordsOf[model->boneVertices[i]] = i;
+
     model->termCount = EmitAll(model, coordsOf);
     size_t all = (size_t)model->termCount + (size_t)model->fleshCount + 10 * (size_t)model->boneCount;
     model->termRows = snwArena_Alloc(&model->arena, all, sizeof *model->termRows);
     model->termColumns = snwArena_Alloc(&model->arena, all, sizeof *model->termColumns);
     model->terms = snwArena_Alloc(&model->arena, (size_t)model->termCount + 1, sizeof *model->terms);
+
     if (!model->arena.failed)
     {
         EmitAll(model, coordsOf);
         PlaceMasses(model);
     }
+
     snwFree(context, coordsOf);
     return !model->arena.failed;
 }
@@ -311,6 +332,7 @@ snwResult snwApd_CreateModel(const snwModelDef* def, void** out, snwMessage* mes
     const snwCharacter* character = def->character;
     const double* params = def->params + snw_sharedParamCount;
     snwResult result = CheckSolver(character, params, message);
+
     *out = NULL;
     if (result < 0)
         return result;
@@ -324,12 +346,14 @@ snwResult snwApd_CreateModel(const snwModelDef* def, void** out, snwMessage* mes
     model->law = (snwElasticLaw)params[snw_apdLaw];
     model->ratio = model->solver == snw_apdStiff || model->solver == snw_apdConstrained ? params[snw_apdRatio] : 1.0;
     model->vertexCount = character->def.vertexCount;
+
     if (!AssignVertices(model) || !MeasureBones(model) || !MakeElements(model) || !MakeTerms(model))
     {
         snwApd_DestroyModel(def->context, model);
         *out = NULL;
         return snwFailMemory(message);
     }
+
     return snw_ok;
 }
 

@@ -35,14 +35,18 @@ static void ProjectBone(const snwApdBody* body, int bone, double h, snwApdBone* 
 {
     snwVec3 affine[4], t[4];
     float* rows = body->last + 16 * (size_t)bone;
+
     snwApdBone_Rows(body->model, bone, pose, affine);
     for (int a = 0; a < 4; ++a)
         affine[a] = snwVec3_Add(
             affine[a], (snwVec3){(double)rows[4 * a], (double)rows[4 * a + 1], (double)rows[4 * a + 2]});
+
     snwMat3 turn = snwMat3_FromColumns(affine[0], affine[1], affine[2]);
     pose->rotation = snwQuat_FromMat3(snwPolar3_Compute(turn).rotation);
     pose->centre = affine[3];
     snwApdBone_Rows(body->model, bone, pose, t);
+
+    // M / h^2 times what the way to the rigid place was.
     for (int a = 0; a < 4; ++a, rows += 4)
     {
         snwVec3 pull = {0, 0, 0};
@@ -67,15 +71,20 @@ void snwApd_SolveSplit(snwSim* sim, int index, double h)
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdState state = snwApd_GetState(sim, index);
     int bones = body->model->boneCount;
+
     FreeBones(body);
+
     for (int k = 0; k < bones; ++k)
     {
         snwApdBone_Rows(body->model, k, &state.bones[k], body->boneStart + 4 * k);
         ProjectBone(body, k, h, &state.bones[k]);
     }
+
+    // Joints with the bones' masses alone: flesh is ignored here.
     FillMasses(body, h);
     body->small.schur = body->boneMetric;
     snwApd_SolveBones(sim, index, h);
+
     for (int i = 0; i < 4 * bones; ++i)
     {
         snwVec3 d = snwVec3_Sub(body->small.now[i], body->boneStart[i]);

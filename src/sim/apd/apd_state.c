@@ -94,8 +94,11 @@ void snwApd_InitBody(snwSim* sim, int index)
     const snwBodyStart* start = &sim->starts[index];
     const snwApdModel* model = sim->bodies[index].model;
     const snwCharacter* character = model->character;
+
     memset(sim->bodies[index].state, 0, snwApd_StateSize(model));
     snwApdState state = snwApd_GetState(sim, index);
+
+    // Turns are about the centre of mass.
     snwVec3 centre = snwTransform_Apply(start->transform, character->centre);
     for (int i = 0; i < model->vertexCount; ++i)
     {
@@ -104,15 +107,19 @@ void snwApd_InitBody(snwSim* sim, int index)
         state.velocities[i] = snwVec3_Add(
             start->velocity, snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre)));
     }
+
     InitBones(sim, index, centre);
     for (int i = 0; i < character->def.jointCount; ++i)
         state.joints[i] = (snwApdJoint){character->def.joints[i].target, character->def.joints[i].motor, 0};
+
+    // All elements begin with the turn of the body.
     snwQuat q = snwQuat_Normalize(start->transform.rotation);
     const float guess[4] = {(float)q.x, (float)q.y, (float)q.z, (float)q.w};
     for (int b = 0; b < model->blockCount; ++b)
         for (int k = 0; k < 4; ++k)
             for (int lane = 0; lane < snw_apdLanes; ++lane)
                 state.rotations[b].q[k][lane] = guess[k];
+
     snwApd_Publish(sim, index);
 }
 
@@ -128,6 +135,8 @@ bool snwApd_IsSound(const snwSim* sim, int index)
 {
     const snwApdModel* model = sim->bodies[index].model;
     snwApdState state = snwApd_GetState(sim, index);
+
+    // Numbers of the flesh, bones and joints.
     for (int i = 0; i < model->vertexCount; ++i)
         if (!snwVec3_IsFinite(state.positions[i]) || !snwVec3_IsFinite(state.velocities[i]))
             return false;
@@ -137,9 +146,12 @@ bool snwApd_IsSound(const snwSim* sim, int index)
     for (int i = 0; i < model->character->def.jointCount; ++i)
         if (!isfinite(state.joints[i].target))
             return false;
+
+    // Stops: -1 marks a knot; a pressure is never below 0.
     for (int s = 0; s < model->blockCount * snw_apdLanes; ++s)
         if (!(state.stops[s] >= -1.0f) || !isfinite(state.stops[s]))
             return false;
+
     for (int i = 0; i < model->character->touchCount * snw_anchorsPerVertex; ++i)
         if (!snwAnchor_IsSound(&state.anchors[i], sim->def))
             return false;

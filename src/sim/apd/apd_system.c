@@ -54,6 +54,7 @@ static void SetWeights(snwSim* sim, int index, double h)
     const snwApdModel* model = scratch->model;
     const snwCharacterDef* def = &body->character->def;
     double size = snwVec3_Distance(body->character->lower, body->character->upper);
+
     scratch->damped = false;
     scratch->shearSum = 0.0;
     for (int s = 0; s < model->blockCount * snw_apdLanes; ++s)
@@ -62,16 +63,19 @@ static void SetWeights(snwSim* sim, int index, double h)
         snwElasticWeight weight = {0};
         if (tet >= 0)
         {
+            // Bones that are flesh of another stiffness: rivals of the paper.
             snwMaterial material = body->materials[def->regions[tet]];
             if (def->elementBones != NULL && def->elementBones[tet] >= 0)
                 material.young *= model->ratio;
             weight = snwElastic_Weigh(
                 model->law, &material, body->character->restVolumes[tet], snwMaterial_DampingTime(&material, size), h);
         }
+
         snwElasticWeights* block = &scratch->weights[s / snw_apdLanes];
         block->shear[s % snw_apdLanes] = (float)weight.shear;
         block->bulk[s % snw_apdLanes] = (float)weight.bulk;
         block->damping[s % snw_apdLanes] = (float)weight.damping;
+
         scratch->damped |= weight.damping > 0.0;
         scratch->shearSum += weight.shear;
         scratch->metric[s] = snwElastic_Metric(model->law, &weight);
@@ -103,8 +107,11 @@ static double BoneAnswer(const double mass[4][4], const double coords[4])
 static void SetTerms(snwApdBody* body, double h)
 {
     const snwApdModel* model = body->model;
+
     for (int i = 0; i < model->vertexCount; ++i)
         body->diagonal[i] = body->masses[i] / (h * h);
+
+    // Pinned vertices leave the matrix: their rows act by the right side.
     for (int i = 0; i < model->termCount; ++i)
     {
         const snwApdTerm* term = &model->terms[i];
@@ -114,12 +121,15 @@ static void SetTerms(snwApdBody* body, double h)
         if (a == b && a >= 0)
             body->diagonal[a] += body->terms[i];
     }
+
     for (int k = 0; k < model->boneCount; ++k)
         for (int i = model->boneStarts[k]; i < model->boneStarts[k + 1]; ++i)
         {
             double answer = BoneAnswer((const double(*)[4])body->boneMasses[k], model->boneCoords[i]);
             body->diagonal[model->boneVertices[i]] = 1.0 / (h * h * answer);
         }
+
+    // Masses last, as the pattern has them.
     double* out = body->terms + model->termCount;
     for (int i = 0; i < model->fleshCount; ++i)
         *out++ = body->masses[model->fleshVertices[i]] / (h * h);
@@ -245,13 +255,18 @@ static snwResult Factor(snwApdBody* body, snwMessage* message)
 snwResult snwApd_Prepare(snwSim* sim, int index, double h, snwMessage* message)
 {
     snwApdBody* body = snwApd_Body(sim, index);
+
+    // Nothing has changed that the factor knows: the step goes on with it.
     MarkPinned(sim, index, body->pinned);
     uint64_t signature = Signature(sim, index, h);
     if (signature == body->signature)
         return snw_ok;
+
+    // Half made it must not be taken for good.
     body->signature = 0;
     Assemble(sim, index, h);
     snwResult result = Factor(body, message);
+
     if (result >= 0 && body->literal != NULL)
         result = snwApd_PrepareLiteral(body, message);
     if (result < 0)
@@ -259,6 +274,7 @@ snwResult snwApd_Prepare(snwSim* sim, int index, double h, snwMessage* message)
         snwMessage_AddPlace(message, "body '%s'", sim->def->bodies[index].name);
         return result;
     }
+
     MeasureYield(sim, index, h);
     body->signature = signature;
     return snw_ok;
@@ -278,13 +294,17 @@ static snwResult CreateFactor(snwSim* sim, snwApdBody* body, snwMessage* message
         .rowOf = model->termRows,
         .columnOf = model->termColumns};
     snwResult result = snwPattern_Create(sim->context, &pattern, &body->pattern, message);
+
     if (result < 0)
         return result;
+
     // A first factor with a matrix that is surely definite: the analysis does not look at values.
     snwSparse* matrix = snwPattern_Matrix(body->pattern);
     for (int i = 0; i < model->rowCount; ++i)
         for (int k = matrix->starts[i]; k < matrix->starts[i + 1]; ++k)
             matrix->values[k] = matrix->indices[k] == i ? 1.0 : 0.0;
+
+    // Rows of the bones are not eliminated.
     snwCholeskyDef def = snwDefaultCholeskyDef();
     def.matrix = matrix;
     def.lastCount = 4 * model->boneCount;
@@ -299,6 +319,7 @@ snwResult snwApd_CreateSystem(snwSim* sim, int index, snwMessage* message)
     const snwApdModel* model = body->model;
     snwArena* arena = &sim->arena;
     size_t n = (size_t)model->vertexCount, last = 4 * (size_t)model->boneCount;
+
     body->terms = snwArena_Alloc(arena, (size_t)model->termCount + n + 10 * (size_t)model->boneCount, sizeof(double));
     body->masses = snwArena_Alloc(arena, n, sizeof *body->masses);
     body->boneMasses = snwArena_Alloc(arena, (size_t)model->boneCount, sizeof *body->boneMasses);
@@ -307,14 +328,18 @@ snwResult snwApd_CreateSystem(snwSim* sim, int index, snwMessage* message)
     body->diagonal = snwArena_Alloc(arena, n, sizeof *body->diagonal);
     body->pinned = snwArena_Alloc(arena, n, 1);
     body->shownInverse = snwArena_Alloc(arena, n, sizeof *body->shownInverse);
+
+    // What bones would do were they affine: contacts ask for it.
     body->affine = (snwDense){snwCholesky_Kernels(sim->context->simd), (int)last,
         snwArena_Alloc(arena, snwDense_Count((int)last), sizeof(double))};
     body->affineRight = snwArena_Alloc(arena, last + 8, sizeof *body->affineRight);
     body->right = snwArena_Alloc(arena, (size_t)model->rowCount, 4 * sizeof(float));
     body->last = snwArena_Alloc(arena, last, 4 * sizeof(float));
+
     body->coordsOf = snwArena_Alloc(arena, n, sizeof *body->coordsOf);
     if (arena->failed)
         return snwFailMemory(message);
+
     for (int i = 0; model->boneCount > 0 && i < model->boneStarts[model->boneCount]; ++i)
         body->coordsOf[model->boneVertices[i]] = i;
     return model->rowCount > 0 ? CreateFactor(sim, body, message) : snw_ok;

@@ -41,8 +41,11 @@ double snwApd_ElasticDensity(const snwSim* sim, int index, int element, snwMat3 
     snwMaterial material = sim->bodies[index].materials[def->regions[element]];
     if (def->elementBones != NULL && def->elementBones[element] >= 0)
         material.young *= model->ratio;
+
+    // Per m^3 and without a step: the weights are twice the moduli.
     snwElasticWeight weight = snwElastic_Weigh(model->law, &material, 1.0, 0.0, 1.0);
     snwLame lame = {0.5 * weight.shear, weight.bulk};
+
     switch (model->law)
     {
         case snw_elasticStrain:
@@ -56,5 +59,6 @@ double snwApd_ElasticDensity(const snwSim* sim, int index, int element, snwMat3 
         case snw_elasticLawCount:
             break;
     }
+
     return 0.0;
 }

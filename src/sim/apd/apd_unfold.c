@@ -60,6 +60,8 @@ bool snwApd_IsTangled(snwApdBody* body)
     float* stops = body->state.stops;
     int folded = 0, slots = model->blockCount * snw_apdLanes;
     bool knotted = false;
+
+    // Is a tetrahedron of the last tangle (-1) still folded, or more than one in a hundred of all?
     for (int s = 0; s < slots; ++s)
     {
         if (stops[s] >= 0.0f && body->squeezed[s / snw_apdLanes] == 0)
@@ -69,6 +71,7 @@ bool snwApd_IsTangled(snwApdBody* body)
         stops[s] = now ? stops[s] : fmaxf(stops[s], 0.0f);
         folded += now;
     }
+
     bool tangled = knotted || folded * snw_tangled > model->tetCount;
     for (int s = 0; s < slots && tangled; ++s)
         if (body->squeezed[s / snw_apdLanes] != 0 && model->tetOf[s] >= 0 && VolumeOf(body, s) < s_folded)
@@ -94,21 +97,28 @@ static void Press(snwApdBody* body, int slot, double h)
     snwVec3 g[4], unused[4];
     double rest = 6.0 * model->character->restVolumes[model->tetOf[slot]], flesh = 0.0, bones = 0.0;
     double volume = Volume(body->state.positions, corners, g);
+
     if (*stop == 0.0f && volume >= SNW_SQUEEZED * rest)
         return;
 
+    // How far the corners give way to a push, by the matrix' diagonal.
     for (int k = 0; k < 4; ++k)
     {
         double yield = body->pinned[corners[k]] ? 0.0 : snwVec3_LengthSquared(g[k]) / body->diagonal[corners[k]];
         *(model->boneOf[corners[k]] < 0 ? &flesh : &bones) += yield;
     }
+
     double yield = flesh > 0.0 ? flesh : bones; // bones wait for flesh that can yield
+
+    // It opens by no more than its rate allows within a substep.
     double goal = fmin(SNW_SQUEEZED * rest, Volume(body->before, corners, unused) + s_openRate * h * rest);
     double stiff = (0.5 * (double)weights->shear[lane] + (double)weights->bulk[lane]) / rest;
     bool open = volume > 2.0 * SNW_SQUEEZED * rest; // it needs no stop, whatever the last iterations needed
+
     double now = yield > 0.0 && !open ? (double)*stop + s_share * (goal - volume) / yield : 0.0;
     *stop = (float)fmax(0.0, fmin(now, s_most * stiff));
     body->stopCount += *stop > 0.0f;
+
     for (int k = 0; k < 4; ++k)
         body->opening[corners[k]] = snwVec3_MulAdd(body->opening[corners[k]], (double)*stop, g[k]);
 }

@@ -83,20 +83,27 @@ static SNW_INLINE void BeginVolume(Volume* v, snwWideInt skip)
 static SNW_INLINE void StepVolume(Volume* v)
 {
     snwWide a = v->y1, b = v->y2, c = v->k, ab = a * b - 3.0f, p = b * b - 2.0f * a, q = a * a - 2.0f * b;
+
+    // What is left of the three equations.
     snwWide r1 = v->first - (a + c * b);
     snwWide r2 = v->second - (b + c * (ab + c * a));
     snwWide r3 = v->third - (1.0f + c * (p + c * (q + c)));
+
+    // The Jacobian, without its first row.
     snwWide m2 = c * (b + c), m3 = 2.0f * c * (c * a - 1.0f);
     snwWide j22 = 1.0f + c * (a - m2), j23 = ab + 2.0f * c * a - m2 * b;
     snwWide j32 = c * (2.0f * (b - c) - m3), j33 = p + c * (2.0f * q + 3.0f * c) - m3 * b;
     r2 = r2 - m2 * r1;
     r3 = r3 - m3 * r1;
+
     snwWide inverse = 1.0f / (j22 * j33 - j23 * j32);
     snwWide db = (r2 * j33 - j23 * r3) * inverse, dc = (j22 * r3 - r2 * j32) * inverse;
     snwWide da = r1 - c * db - b * dc;
+
     v->y1 = snwWide_Select(v->frozen, a, a + da);
     v->y2 = snwWide_Select(v->frozen, b, b + db);
     v->k = snwWide_Select(v->frozen, c, c + dc);
+
     const float most = SNW_VOLUME_SHORT_STEP * SNW_VOLUME_SHORT_STEP;
     snwWideInt finished = (dc * dc + 0.01f * (db * db) < most) & ~v->frozen;
     v->solved = v->solved | finished;
@@ -411,8 +418,12 @@ static SNW_INLINE void RunGroups(const snwElasticTask* task, long group, int cou
     Volume volume[SNW_TOGETHER];
     for (int k = 0; k < count; k++)
         LoadLanes(task, group + k, &l[k]);
+
+    // Rotations, for all laws but Neo-Hookean.
     if (law != snw_elasticNeo)
         TurnLanes(l, count);
+
+    // The law `volume` also needs the nearest shape of its volume.
     if (law == snw_elasticVolume)
     {
         for (int k = 0; k < count; k++)
@@ -422,17 +433,21 @@ static SNW_INLINE void RunGroups(const snwElasticTask* task, long group, int cou
         }
         SolveVolumes(volume, count);
     }
+
     for (int k = 0; k < count; k++)
     {
         Energies e = FinishLanes(task, &l[k], &volume[k], law);
         if (law == snw_elasticNeo)
         {
+            // Blocks with squeezed lanes are marked for unfolding.
             unsigned bits = (unsigned)snwWideInt_Bits(l[k].squeezed & ~l[k].empty);
             unsigned char* mark = task->squeezed != NULL ? &task->squeezed[(group + k) / SNW_GROUPS] : NULL;
             sums->squeezed += __builtin_popcount(bits);
             if (mark != NULL)
                 *mark = (unsigned char)((l[k].lane > 0 && *mark != 0) || bits != 0);
         }
+
+        // Energies are summed lane by lane, in double.
         for (int i = 0; i < SNW_WIDE_LANES; i++)
         {
             sums->elastic[l[k].lane + i] += (double)e.elastic[i];
