@@ -86,7 +86,7 @@ static void WriteLattice(
     if (start == NULL)
         return;
 
-    // A second difference in time: what moves evenly costs a byte per number.
+    // The motion since the frame before, less that of the vertex before.
     for (size_t i = 0; i < count; ++i)
     {
         const float* p = Point(points, stride, i);
