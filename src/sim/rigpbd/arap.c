@@ -128,9 +128,13 @@ static snwResult MakeFactors(snwArap* arap, snwMessage* message)
     arap->masked.values = snwArena_Alloc(&arap->arena, (size_t)snwSparse_Count(whole), sizeof *arap->masked.values);
     if (arap->arena.failed)
         return snwFailMemory(message);
+
+    // Fixed rows get a diagonal like the others', so that the factor stays well conditioned.
     for (int row = 0; row < whole->rows; ++row)
         arap->scale = fmax(arap->scale, snwSparse_At(whole, row, row));
     memset(arap->fixed, snw_fixedX | snw_fixedY | snw_fixedZ, (size_t)arap->rims.vertexCount);
+
+    // Analysed with all vertices fixed: another set only changes values.
     snwCholeskyDef def = snwDefaultCholeskyDef();
     def.matrix = &arap->masked;
     for (int axis = 0; axis < arap->rims.dimension; ++axis)
@@ -140,6 +144,7 @@ static snwResult MakeFactors(snwArap* arap, snwMessage* message)
         if (result < 0)
             return result;
     }
+
     return snwCholeskyScratch_Create(arap->factors[0], &arap->scratch, message);
 }
 
@@ -203,7 +208,10 @@ static snwResult Refactor(snwArap* arap, const unsigned char* fixed, snwMessage*
 {
     memcpy(arap->asked, fixed, (size_t)arap->rims.vertexCount);
     memcpy(arap->fixed, fixed, (size_t)arap->rims.vertexCount);
+
+    // What nobody asked for may have to be fixed as well.
     HoldLooseParts(arap);
+
     for (int axis = 0; axis < arap->rims.dimension; ++axis)
     {
         arap->shares[axis] = axis;
@@ -212,11 +220,13 @@ static snwResult Refactor(snwArap* arap, const unsigned char* fixed, snwMessage*
                 arap->shares[axis] = before;
         if (arap->shares[axis] < axis)
             continue;
+
         Mask(arap, axis);
         snwResult result = snwCholesky_Refactor(arap->factors[axis], &arap->masked, message);
         if (result < 0)
             return result;
     }
+
     return snw_ok;
 }
 
@@ -267,6 +277,7 @@ static void ResidualOfVertices(int begin, int end, void* data)
     {
         double* r = arap->residual + 3 * (size_t)vertex;
         r[0] = r[1] = r[2] = 0;
+
         for (int i = rims->starts[vertex]; i < rims->starts[vertex + 1]; ++i)
         {
             int element = rims->slots[i] / rims->elements.arity, corner = rims->slots[i] % rims->elements.arity;
@@ -277,6 +288,8 @@ static void ResidualOfVertices(int begin, int end, void* data)
                                    rims->volumes[element] * arap->deformations[element].m[axis][j]) *
                                g[j];
         }
+
+        // Fixed coordinates have no residual.
         for (int axis = 0; axis < 3; ++axis)
             if ((arap->fixed[vertex] >> axis & 1) != 0)
                 r[axis] = 0;
@@ -331,8 +344,10 @@ static double SumEnergy(int begin, int end, void* data)
                 squares += f.m[row][j] * f.m[row][j];
                 product += f.m[row][j] * mean->m[row][j];
             }
+
         sum += rims->volumes[i] * squares - 2 * product;
     }
+
     return sum;
 }
 
@@ -353,8 +368,10 @@ snwResult snwArap_Solve(
         if (result < 0)
             return result;
     }
+
     Pass pass = {arap, given, x};
     snwTurns_Forget(&arap->search);
+
     for (int i = 0; i < iterations; ++i)
     {
         LocalStep(&pass);
@@ -362,6 +379,7 @@ snwResult snwArap_Solve(
             report->start = Energy(&pass);
         GlobalStep(&pass);
     }
+
     report->energy = Energy(&pass);
     return snw_ok;
 }

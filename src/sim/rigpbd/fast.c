@@ -95,11 +95,15 @@ static bool BeginCluster(Means* means)
     for (int i = 1; i < means->weights->vertexCount && next > 0; ++i)
         if (means->distances[i] > means->distances[farthest])
             farthest = i;
+
     if (next > 0 && means->distances[farthest] < 1e-12)
         return false;
+
     AddToCentre(means, farthest, next, 1);
     MeasureCentre(means, next);
     means->count = next + 1;
+
+    // Vertices that are nearer to the new centre come over.
     for (int i = 0; i < means->weights->vertexCount; ++i)
     {
         double distance = DistanceTo(means, i, next);
@@ -108,6 +112,7 @@ static bool BeginCluster(Means* means)
         means->clusters[i] = next;
         means->distances[i] = distance;
     }
+
     return true;
 }
 
@@ -148,19 +153,24 @@ static snwResult FindClusters(snwFast* fast, int wanted, snwMessage* message)
     snwArena arena = {.context = fast->context};
     size_t count = (size_t)wanted, handles = (size_t)fast->handleCount;
     Means means = {.weights = &fast->weights, .clusters = fast->clusters};
+
     means.centres = snwArena_Alloc(&arena, count * handles, sizeof *means.centres);
     means.lengths = snwArena_Alloc(&arena, count, sizeof *means.lengths);
     means.sizes = snwArena_Alloc(&arena, count, sizeof *means.sizes);
     means.distances = snwArena_Alloc(&arena, (size_t)fast->rims.vertexCount, sizeof *means.distances);
+
+    // As many as are wanted, or as there are different rows of weights; then k-means.
     bool failed = arena.failed;
     while (!failed && means.count < wanted && BeginCluster(&means))
         continue;
+
     bool changed = true;
     for (int i = 0; !failed && changed && i < snw_meansIterations; ++i)
     {
         MoveCentres(&means);
         changed = MoveVertices(&means);
     }
+
     fast->clusterCount = means.count;
     snwArena_Free(&arena);
     return failed ? snwFailMemory(message) : snw_ok;
@@ -241,20 +251,24 @@ static snwResult MakeMatrices(snwFast* fast, snwMessage* message)
 {
     snwArena arena = {.context = fast->context};
     size_t d = (size_t)fast->rims.dimension, n = (size_t)fast->unknowns, handles = (size_t)fast->handleCount;
+
     ElementRows rows = {.rows = snwArena_Alloc(&arena, d * n, sizeof *rows.rows),
         .handles = snwArena_Alloc(&arena, handles, sizeof *rows.handles),
         .listed = snwArena_Alloc(&arena, handles, sizeof *rows.listed)};
     fast->matrix = snwArena_Alloc(&fast->arena, n * n, sizeof *fast->matrix);
     fast->couplings = snwArena_Alloc(&fast->arena, (size_t)fast->clusterCount * d * n, sizeof *fast->couplings);
+
     bool failed = arena.failed || fast->arena.failed;
     for (int i = 0; !failed && i < fast->rims.elements.count; ++i)
     {
+        // D_t from the corners' weights and gradients, then its products; only rows of its own handles are touched.
         const int* corners = snwElements_Corners(fast->rims.elements, i);
         for (int corner = 0; corner < fast->rims.elements.arity; ++corner)
             AddCorner(fast, &rows, corners[corner], snwRims_Gradient(&fast->rims, i, corner));
         AddElement(fast, &rows, i);
         ClearRows(fast, &rows);
     }
+
     snwArena_Free(&arena);
     return failed ? snwFailMemory(message) : snw_ok;
 }
@@ -267,16 +281,20 @@ static void CopyDef(snwFast* fast, const snwFastDef* def)
     snwArena* arena = &fast->arena;
     size_t n = (size_t)def->mesh.vertexCount, handles = (size_t)def->weights->handleCount;
     size_t entries = (size_t)def->weights->starts[n];
+
     snwRims_Create(arena, &def->mesh, &fast->rims);
     fast->handleCount = def->weights->handleCount;
     fast->unknowns = fast->handleCount * (fast->rims.dimension + 1);
+
     fast->weights = *def->weights;
     fast->weights.starts = snwArena_Copy(arena, def->weights->starts, n + 1, sizeof *def->weights->starts);
     fast->weights.handles = snwArena_Copy(arena, def->weights->handles, entries, sizeof *def->weights->handles);
     fast->weights.values = snwArena_Copy(arena, def->weights->values, entries, sizeof *def->weights->values);
     fast->rest = snwArena_Copy(arena, def->mesh.rest, n, sizeof *def->mesh.rest);
     fast->origins = snwArena_Copy(arena, def->origins, handles, sizeof *def->origins);
+
     fast->clusters = snwArena_Alloc(arena, n, sizeof *fast->clusters);
+
     fast->asked = snwArena_Alloc(arena, handles, sizeof *fast->asked);
     fast->values = snwArena_Alloc(arena, 3 * (size_t)fast->unknowns, sizeof *fast->values);
     fast->products = snwArena_Alloc(arena, 3 * (size_t)fast->unknowns, sizeof *fast->products);
@@ -433,6 +451,8 @@ static void FindResidual(snwFast* fast)
             fast->products[axis * n + row] = product;
             fast->right[axis * n + row] = -product;
         }
+
+    // Couplings of the clusters times their rotations.
     for (int c = 0; c < fast->clusterCount; ++c)
         for (int axis = 0; axis < d; ++axis)
             for (int j = 0; j < d; ++j)
@@ -479,10 +499,13 @@ void snwFast_Solve(snwFast* fast, const unsigned char* fixed, int iterations, sn
         Refactor(fast, fixed);
         fast->solved = report->factored = true;
     }
+
+    // In unknowns; the rotations are those that fit the pose.
     ReadPose(fast, pose);
     snwTurns_Forget(&fast->search);
     LocalStep(fast);
     FindResidual(fast);
+
     report->start = Energy(fast);
     for (int i = 0; i < iterations; ++i)
     {
@@ -490,6 +513,7 @@ void snwFast_Solve(snwFast* fast, const unsigned char* fixed, int iterations, sn
         LocalStep(fast);
         FindResidual(fast);
     }
+
     report->energy = Energy(fast);
     WritePose(fast, pose);
 }

@@ -243,15 +243,19 @@ static void UpdateVelocities(int begin, int end, void* data)
     const snwRow rate = {pass->inverseH, pass->inverseH, pass->inverseH, 0.0f};
     const snwRow keep = {pass->keep, pass->keep, pass->keep, 1.0f}, mass = {0.0f, 0.0f, 0.0f, 1.0f};
     snwRigpbdBound bound = snwRigpbd_Bound(work);
+
     for (int i = begin; i < end; ++i)
     {
         snwRow *v = snwRigpbd_RowAt(work->state.velocities, i),
                x = *snwRigpbd_RowAt(work->state.positions, i) * upright;
+
+        // Free: by d and by what contacts did, limited. Held: by where its pin has taken it.
         snwRow p = *snwRigpbd_RowAt(work->predicted, i), d = *snwRigpbd_RowAt(work->moves, i);
         if (p[3] > 0.0f)
             *v = snwRigpbd_LimitVelocity((*v + (d + (x - (p + d))) * rate) * keep, &bound);
         else
             *v = *v * mass + (x - *snwRigpbd_RowAt(work->before, i)) * rate;
+
         *snwRigpbd_RowAt(work->state.positions, i) = x;
     }
 }
@@ -275,20 +279,25 @@ static void UpdateElements(const snwSim* sim, int body, double h)
     const snwBody* common = &sim->bodies[body];
     snwPairDef def = {common->character, &work->model->blocks, common->materials, work->state.positions, h,
         (int)snwSim_Param(sim, snw_rigpbdIterations)};
+
+    // Nothing has been changed since it was last looked at.
     if (work->seen == sim->changes)
         return;
     work->seen = sim->changes;
     if (SameElements(work, &def))
         return;
+
     work->kept = snwPair_KeptOfAll(&def);
     if (work->model->flat)
         snwPairTriangles_Set(&def, work->triangles);
     else
         snwPairTets_Set(&def, work->tets);
+
     work->h = h;
     work->visits = def.visits;
     memcpy(work->materials, common->materials, (size_t)common->character->def.materialCount * sizeof *work->materials);
     work->held = false;
+
     for (int i = 0; i < work->model->vertexCount; ++i)
     {
         work->masses[i] = work->state.positions[4 * (size_t)i + 3];
@@ -347,6 +356,7 @@ static void SweepLast(snwSim* sim, int body, snwRigpbdPass* pass)
     float* last = ((snwRigpbdScratch*)sim->scratch)->last;
     const float* rows = work->model->flat ? work->plane : work->moves;
     int count = work->model->vertexCount;
+
     memcpy(last, rows, 4 * (size_t)count * sizeof *last);
     SweepElastic(sim, body, pass, NULL);
 
@@ -359,6 +369,7 @@ static void SweepLast(snwSim* sim, int body, snwRigpbdPass* pass)
             square += (rows[k] - last[k]) * (rows[k] - last[k]);
         most = square > most ? square : most;
     }
+
     bool alone = (int)snwSim_Param(sim, snw_rigpbdIterations) == 1;
     snwSim_SetResidual(sim, body, sqrt((double)most), alone ? NULL : "more rigpbd.iterations, or more substeps");
     snwSim_TellStiffness(sim, body, work->kept, "more substeps or rigpbd.iterations, or a coarser mesh");
@@ -436,6 +447,8 @@ static bool FitAndAnswer(snwSim* sim, int body, const snwRigHold* hold, const sn
     int which = snwRigpbd_WhichFit(sim, body);
     snwRigFitScratch* scratch = work->fits[which];
     snwRigpbdYield before[snw_maxRigHandles] = {{0}};
+
+    // A pose, and what the flesh does about it; as long as some hand pulls harder than it may, that hand yields.
     for (int i = 0;; ++i)
     {
         *work->state.closing = snwRigFit_Solve(work->rigs[which], scratch, hold, work->state.pose).closing;
@@ -444,6 +457,7 @@ static bool FitAndAnswer(snwSim* sim, int body, const snwRigHold* hold, const sn
             return answers;
         if (i == snw_mostYields)
             snwRigpbd_LetSlip(sim, body);
+
         memcpy(work->state.pose, work->poses, (size_t)work->model->handleCount * sizeof *work->poses);
     }
 }
@@ -455,8 +469,10 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     int which = snwRigpbd_WhichFit(sim, body);
     const snwRigFit* fit = work->rigs[which];
     snwRigpbdPart now = {Fraction(sim, h), h / sim->dt, h, snwRigpbd_Toggles(work)};
+
     if (fit == NULL)
         return;
+
     snwRigHold hold = {.targets = work->targets,
         .rules = work->rules,
         .closing = *work->state.closing,
@@ -465,26 +481,36 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
                                                                                   : snw_rigChainsJoined};
     Soften(sim, h, &hold);
     snwRigpbd_EaseToggle(&now, &hold);
+
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
+
+    // The pose that fits the flesh, and the flesh's answer to what is given.
     snwRigFlesh flesh = model->flat ? (snwRigFlesh){.rows = work->plane, .plane = true}
                                     : (snwRigFlesh){.rows = work->predicted, .moves = work->moves};
     flesh.origin = *sim->bodies[body].origin;
     snwRigFit_GatherFlesh(sim->context, fit, work->fits[which], &flesh);
+
     bool answers = FitAndAnswer(sim, body, &hold, &now);
     snwRigpbd_FollowHandles(work, h, now.end == 1.0);
     snwSim_EndStage(sim, snw_stageFit);
+
+    // How much energy the answer brought, where the rig may spin up by it.
     bool measured = answers && !now.toggles && snwRigpbd_MaySpin(sim, body, h);
     snwRigpbdEnergy energies[2] = {{0}};
     if (measured)
         energies[0] = snwRigpbd_Energy(work, h);
+
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
+
     flesh = (snwRigFlesh){.rows = model->flat ? work->plane : work->moves, .plane = model->flat};
     if (answers || damped)
         snwRigFit_ApplyFlesh(
             sim->context, fit, work->fits[which], work->poses, answers ? &flesh : NULL, damped ? work->drift : NULL);
+
     if (measured)
         energies[1] = snwRigpbd_Energy(work, h);
     work->calming = measured ? snwRigpbd_Calming(work, fit, work->fits[which], energies, h) : 0.0;
+
     if (answers && !work->alone)
         snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
     snwSim_EndStage(sim, snw_stageComplement);
@@ -515,20 +541,25 @@ static void ApplyForces(snwSim* sim, int body, double h, snwRigpbdPass* pass)
 {
     const snwRigpbdState* state = &pass->work->state;
     snwVec3 g = snwVec3_Scale(snwSim_Gravity(sim, state->velocities), h);
+
     pass->acceleration = (snwRow){(float)g.x, (float)g.y, pass->work->model->flat ? 0.0f : (float)g.z, 0.0f};
     for (int i = 0; i < sim->grabCount; ++i)
     {
         const snwGrab* grab = &sim->grabs[i];
         if (grab->kind != snw_grabPush || grab->body != body)
             continue;
+
         snwVec3 push = snwSim_PushForce(sim, grab);
         double mass = 0.0;
         for (int k = 0; grab->vertex < 0 && k < pass->work->model->vertexCount; ++k)
             mass += 1.0 / (double)state->velocities[4 * (size_t)k + 3];
+
+        // The same acceleration for all of the body, or a change of one vertex.
         float* v = state->velocities + 4 * (size_t)(grab->vertex < 0 ? 0 : grab->vertex);
         double scale = (double)pass->h * (grab->vertex < 0 ? 1.0 / mass : (double)v[3]);
         double z = pass->work->model->flat ? 0.0 : push.z;
         snwRow change = {(float)(push.x * scale), (float)(push.y * scale), (float)(z * scale), 0.0f};
+
         if (grab->vertex < 0)
             pass->acceleration += change;
         else
@@ -628,22 +659,29 @@ static snwHands MakeHands(const snwRigpbdWork* work, double h)
 static void PredictBody(snwSim* sim, int body, double h)
 {
     snwRigpbdPass pass = MakePass(sim, body, h);
+
     snwBody_FollowRows(&sim->bodies[body], &pass.work->state.positions, 1);
     UpdateElements(sim, body, h);
     RememberRig(sim, body);
+
     ApplyForces(sim, body, h, &pass);
     pass.work->alone = IsAlone(sim, body);
     snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, PredictionOf(pass.work), &pass);
+
+    // Goals once per step, handles in every substep.
     if (sim->part[0] == 0.0)
         snwRigpbd_LimitReach(
             pass.work, SNW_SENT_OFF * pass.work->model->size, snw_sentWay * pass.work->model->size * sim->dt);
     snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
+
     snwRigpbd_KeepOut(sim, pass.work, snw_sentWay * pass.work->model->size * h);
     snwRigpbd_Brake(sim, body, h);
+
     if (HasPins(sim, body))
         MovePinned(sim, body, pass.work);
     else
         CarryBody(pass.work, h);
+
     snwHands hands = MakeHands(pass.work, h);
     snwHands_Begin(sim, body, &hands);
 }
@@ -707,10 +745,13 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
                 SweepLast(sim, i, &pass);
             else
                 SweepElastic(sim, i, &pass, NULL);
+
             snwHands hands = MakeHands(pass.work, h);
             moved |= snwHands_Drag(sim, i, &hands, iterations);
         }
+
         snwSim_EndStage(sim, snw_stageElastic);
+
         if (touches)
             SolveContacts(sim, k % snw_lookAgain == 0);
         if (moved)
@@ -732,6 +773,8 @@ static bool IsSwung(const snwRigpbdWork* work)
         middle = snwVec3_MulAdd(middle, 1.0 / count, work->state.pose[i].place);
         given = given || work->targets[i].given != 0;
     }
+
+    // What is faster than the body as a whole, turning as it does.
     double fastest = 0.0;
     for (int i = 0; i < count; ++i)
     {
@@ -739,6 +782,7 @@ static bool IsSwung(const snwRigpbdWork* work)
         snwVec3 own = snwVec3_Sub(snwVec3_Sub(work->state.handles[i].velocity, velocity), turn);
         fastest = fmax(fastest, snwVec3_Length(own));
     }
+
     return fastest > (given ? SNW_SWING : 2.0 * SNW_SWING) * work->model->size;
 }
 
@@ -773,6 +817,7 @@ static void Unfold(snwSim* sim, double h, bool touches)
         snw_mostRounds = 8
     };
     snwPairMark sought = snw_pairSqueezed;
+
     for (int round = 0; round < snw_mostRounds; ++round)
     {
         bool any = false;
@@ -782,13 +827,18 @@ static void Unfold(snwSim* sim, double h, bool touches)
             const snwBlocks* blocks = &pass.work->model->blocks;
             size_t count = (size_t)blocks->triangleBlocks + (size_t)blocks->tetBlocks;
             snwPairBounds bounds;
+
             if (memchr(pass.work->folded, sought, count) == NULL || !IsPressed(sim, i, touches, &bounds))
                 continue;
+
             SweepElastic(sim, i, &pass, &bounds);
             any = true;
         }
+
         if (!any)
             return;
+
+        // In the first round what the law squeezed, then what the round before has left.
         sought = snw_pairFolded;
         if (!touches)
             continue;
@@ -810,17 +860,22 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
 {
     if (snwRigpbd_Ready(sim, message) < 0)
         return snw_errorMemory;
+
+    // Switches between solvers and kinds of handles take effect here.
     for (int i = 0; i < sim->bodyCount; ++i)
         snwRigpbd_Switch(sim, i);
     if ((int)snwSim_Param(sim, snw_rigpbdSolver) != snw_rigpbdSolverCoupled)
         return StepRivals(sim, h, message);
+
     bool touches = CanTouch(sim);
     for (int i = 0; i < sim->bodyCount; ++i)
         PredictBody(sim, i, h);
     snwSim_EndStage(sim, snw_stagePredict);
+
     if (touches)
         DescribeContacts(sim, h);
     snwSim_EndStage(sim, snw_stageContact);
+
     SolveFlesh(sim, h, touches);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
@@ -828,17 +883,20 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         SolveRig(sim, i, &pass, h);
         FollowSwing(pass.work, h);
     }
+
     Unfold(sim, h, touches);
     snwSim_EndStage(sim, snw_stageElastic);
     if (touches)
         FinishContacts(sim, h);
     snwSim_EndStage(sim, snw_stageContact);
+
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwRigpbdPass pass = MakePass(sim, i, h);
         snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, EndOf(pass.work), &pass);
         DampBody(sim, i, h);
     }
+
     snwSim_EndStage(sim, snw_stageVelocity);
     return snw_ok;
 }

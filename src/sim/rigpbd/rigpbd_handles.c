@@ -138,18 +138,24 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
     snwRigpbdHandle* handle = &work->state.handles[command->index];
     uint32_t given = Allowed(work->model, command->index, command->mask);
     bool held = handle->given != 0;
+
+    // Degrees of freedom that are given now begin anew; those that are not any more are let go of.
     handle->fresh = given & (handle->fresh | ~handle->given);
     handle->leaving = (handle->leaving | handle->given) & ~given;
     handle->given = given;
+
     handle->clip = snw_rigpbdClipNone;
     handle->moves = 1;
     handle->stops = 0;
     handle->start = Now(work, command->index);
     handle->target = Meant(work->model, command, handle->start);
+
+    // A hand leads if it wants the handle farther than that goes by itself; flat rigs have no such hands.
     if (given == 0 || !held)
         handle->hand = snw_rigpbdHandNone;
     if (handle->hand == snw_rigpbdHandNone && !work->model->flat && Leads(work, handle, held ? 0.0 : sim->dt))
         handle->hand = snw_rigpbdHandLeads;
+
     FindStrain(work, command->index, handle->startStrain);
     memset(handle->targetStrain, 0, sizeof handle->targetStrain);
     if ((command->stay & (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ)) != 0)
@@ -247,9 +253,12 @@ void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction)
             work->targets[i].rotation = target.rotation;
             SetStrain(work->model, handle, fraction, work->targets[i].strain);
         }
+
         if (handle->leaving != 0)
             GoOn(handle, sim->dt, fraction, &work->targets[i]);
     }
+
+    // Values of rules go to theirs evenly over the step.
     for (int i = 0; i < work->model->character->def.constraintCount; ++i)
     {
         const snwRigpbdRule* rule = &work->state.rules[i];
@@ -317,12 +326,14 @@ static snwVec3 KeepNear(const snwRigpbdWork* work, int index, snwVec3 place)
 
 void snwRigpbd_LimitReach(snwRigpbdWork* work, double most, double step)
 {
+    // Where handles are sent, and how far all go together.
     for (int i = 0; i < work->model->handleCount; ++i)
     {
         const snwRigpbdHandle* handle = &work->state.handles[i];
         work->goals[i] = IsLed(handle) && !handle->moves ? handle->start.position : handle->target.position;
         work->targets[i] = (snwRigTarget){.given = handle->given, .place = work->goals[i]};
     }
+
     snwVec3 common = {CommonWay(work, 0, 0.0), CommonWay(work, 1, 0.0), CommonWay(work, 2, 0.0)};
 
     for (int i = 0; i < work->model->handleCount; ++i)
@@ -331,19 +342,25 @@ void snwRigpbd_LimitReach(snwRigpbdWork* work, double most, double step)
         bool late = !handle->moves && snwVec3_Distance(work->goals[i], handle->target.position) > 0.0;
         if (!IsLed(handle) || !(handle->moves || late))
             continue;
+
+        // Late in the step before: it begins again from where it is.
         if (late)
         {
             handle->moves = 1;
             handle->start = Now(work, i);
             FindStrain(work, i, handle->startStrain);
         }
+
         snwVec3 way = snwVec3_Sub(work->goals[i], handle->start.position), own = snwVec3_Sub(way, common);
         own.x = handle->given & snw_dofX ? own.x : 0.0;
         own.y = handle->given & snw_dofY ? own.y : 0.0;
         own.z = handle->given & snw_dofZ ? own.z : 0.0;
         double length = snwVec3_Length(own);
+
+        // No farther beyond the common way than a limited step.
         if (!(length > most) && !late)
             continue;
+
         double part = fmin(1.0, step / length);
         snwVec3 place = part < 1.0 ? snwVec3_MulAdd(work->goals[i], part - 1.0, own) : work->goals[i];
         handle->target.position = KeepNear(work, i, place);
@@ -365,10 +382,13 @@ void snwRigpbd_KeepOut(const snwSim* sim, snwRigpbdWork* work, double step)
     for (int i = 0; i < work->model->handleCount; ++i)
     {
         snwRigTarget* target = &work->targets[i];
+
+        // Only given coordinates can be kept out of colliders; the others are where they are.
         snwVec3 now = work->state.pose[i].place, place = target->place;
         place.x = target->given & snw_dofX ? place.x : now.x;
         place.y = target->given & snw_dofY ? place.y : now.y;
         place.z = target->given & snw_dofZ ? place.z : now.z;
+
         for (int c = 0; target->given != 0 && c < sim->def->colliderCount; ++c)
         {
             const snwCollider* collider = &sim->scene->colliders[c];
@@ -376,6 +396,7 @@ void snwRigpbd_KeepOut(const snwSim* sim, snwRigpbdWork* work, double step)
             double out = step - snwCollider_Touch(collider, at, now).depth;
             place = KeepOutOf(collider, at, now, place, fmin(work->model->rooms[i], out));
         }
+
         target->place.x = target->given & snw_dofX ? place.x : target->place.x;
         target->place.y = target->given & snw_dofY ? place.y : target->place.y;
         target->place.z = target->given & snw_dofZ ? place.z : target->place.z;
@@ -450,18 +471,22 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
     for (int i = 0; i < work->model->handleCount; ++i)
     {
         snwRigpbdHandle* handle = &work->state.handles[i];
+
         snwRigPose* before = &work->poses[i];
         if (!handle->moves || handle->hand == snw_rigpbdHandLate)
         {
             SetVelocity(work->model->flat, before, &work->state.pose[i], rate, handle);
             continue;
         }
+
         // Between goes by the velocity that the handle had when the step began.
         snwRigpbdHandle passing = *handle;
         SetVelocity(work->model->flat, before, &work->state.pose[i], rate, &passing);
         if (last)
             *handle = passing;
     }
+
+    // At the end of a step each handle has arrived.
     for (int i = 0; last && i < work->model->handleCount; ++i)
     {
         snwRigpbdHandle* handle = &work->state.handles[i];
@@ -474,6 +499,7 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
         handle->moves = 0;
         handle->clip = handle->clip == snw_rigpbdClipComes ? snw_rigpbdClipLeads : handle->clip;
     }
+
     for (int i = 0; last && i < work->model->character->def.constraintCount; ++i)
         work->state.rules[i].start = work->state.rules[i].value;
 }

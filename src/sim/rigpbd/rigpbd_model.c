@@ -138,6 +138,7 @@ static snwResult MakePair(
     snwRigHandleDef* handles = snwArena_Alloc(&arena, (size_t)model->handleCount, sizeof *handles);
     snwRigLinkDef* links = snwArena_Alloc(&arena, (size_t)character->boneCount + 1, sizeof *links);
     snwResult result = arena.failed ? snwFailMemory(message) : snw_ok;
+
     if (result == snw_ok)
     {
         FillHandles(model, handles, affine);
@@ -158,6 +159,7 @@ static snwResult MakePair(
             result = snwRigFit_Create(context, &fit, &fits[1], message);
         }
     }
+
     snwArena_Free(&arena);
     return result;
 }
@@ -165,6 +167,7 @@ static snwResult MakePair(
 static snwResult MakeFits(snwRigpbdModel* model, const snwModelDef* def, snwMessage* message)
 {
     const snwCharacterDef* character = &model->character->def;
+
     model->origins = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->origins);
     model->rooms = snwArena_Alloc(&model->arena, (size_t)model->handleCount, sizeof *model->rooms);
     model->volumes = snwArena_Alloc(
@@ -173,12 +176,15 @@ static snwResult MakeFits(snwRigpbdModel* model, const snwModelDef* def, snwMess
     model->boneHandles = snwArena_Alloc(&model->arena, (size_t)character->boneCount + 1, sizeof *model->boneHandles);
     if (model->arena.failed)
         return snwFailMemory(message);
+
     FindHandles(model);
     for (int i = 0; i < model->handleCount; ++i)
         model->rooms[i] = FindRoom(model->character, model->flat, model->origins[i]);
+
     snwResult result = FindWeights(model, def->params, message);
     if (result < 0)
         return result;
+
     FindVolumes(model);
     return MakePair(def->context, model, false, model->fits, message);
 }
@@ -225,12 +231,14 @@ snwResult snwRigpbd_CreateModel(const snwModelDef* def, void** out, snwMessage* 
     *out = model;
     if (model == NULL)
         return snwFailMemory(message);
+
     model->arena.context = def->context;
     model->character = character;
     model->flat = character->def.triangleCount > 0;
     model->vertexCount = character->def.vertexCount;
     model->handleCount = snwCharacterDef_HandleCount(&character->def);
     model->size = snwVec3_Distance(character->lower, character->upper);
+
     snwResult result = snwBlocks_Make(&model->arena, character, &model->blocks, message);
     if (result == snw_ok && model->handleCount > 0)
         result = MakeFits(model, def, message);

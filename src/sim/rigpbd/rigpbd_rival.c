@@ -39,17 +39,22 @@ snwResult snwRigpbd_StepRival(snwSim* sim, int body, double fraction, double h, 
     snwRival* rival = work->rivals[(int)snwSim_Param(sim, snw_rigpbdSolver)];
     if (rival == NULL)
         return snw_ok;
+
+    // Handles go as in the coupled method, without limits.
     if (sim->part[0] == 0.0)
         snwRigpbd_LimitReach(work, INFINITY, INFINITY);
     snwRigpbd_MoveHandles(sim, body, fraction);
+
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
     snwBody_FollowRows(&sim->bodies[body], &work->state.positions, 1);
     memcpy(work->before, work->state.positions, (size_t)model->vertexCount * 4 * sizeof(float));
+
     snwRigFlesh flesh = {.rows = work->state.positions, .origin = *sim->bodies[body].origin};
     snwResult result = snwRival_Step(
         rival, work->targets, (int)snwSim_Param(sim, snw_rigpbdIterations), work->state.pose, &flesh, message);
     if (result < 0)
         return result;
+
     snwRigpbd_FollowHandles(work, h, fraction == 1.0);
     SetVelocities(work, h);
     return snw_ok;

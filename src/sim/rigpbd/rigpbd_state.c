@@ -202,24 +202,33 @@ static void AllocWork(snwArena* arena, snwRigpbdWork* work)
     const snwRigpbdModel* model = work->model;
     const snwCharacterDef* def = &model->character->def;
     size_t rows = RowCount(model), row = 4 * sizeof(float), handles = (size_t)model->handleCount;
+
+    // Rows of the vertices: before, predicted, moves, those of the plane, drift, and what is shown.
     work->before = snwArena_Alloc(arena, rows, row);
     work->predicted = snwArena_Alloc(arena, rows, row);
     work->moves = snwArena_Alloc(arena, rows, row);
     work->plane = snwArena_Alloc(arena, model->flat ? rows : 0, row);
     work->drift = snwArena_Alloc(arena, rows, row);
     work->shown = snwArena_Alloc(arena, rows, row);
+
+    // Elements and marks of their blocks.
     work->triangles = snwArena_Alloc(arena, (size_t)model->blocks.triangleBlocks, sizeof *work->triangles);
     work->tets = snwArena_Alloc(arena, (size_t)model->blocks.tetBlocks, sizeof *work->tets);
     work->folded = snwArena_Alloc(arena, (size_t)model->blocks.triangleBlocks + (size_t)model->blocks.tetBlocks, 1);
+
+    // The rig: what is given and where handles are.
     work->targets = snwArena_Alloc(arena, handles, sizeof *work->targets);
     work->goals = snwArena_Alloc(arena, handles, sizeof *work->goals);
     work->carries = snwArena_Alloc(arena, handles, sizeof *work->carries);
     work->poses = snwArena_Alloc(arena, handles, sizeof *work->poses);
     work->rules = snwArena_Alloc(arena, (size_t)def->constraintCount, sizeof *work->rules);
+
+    // What others ask for, in the world.
     work->transforms = snwArena_Alloc(arena, handles, sizeof *work->transforms);
     work->matrices = snwArena_Alloc(arena, handles, sizeof *work->matrices);
     work->bones = snwArena_Alloc(arena, (size_t)def->boneCount, sizeof *work->bones);
     work->joints = snwArena_Alloc(arena, (size_t)def->jointCount, sizeof *work->joints);
+
     work->materials = snwArena_Alloc(arena, (size_t)def->materialCount, sizeof *work->materials);
     work->masses = snwArena_Alloc(arena, rows, sizeof *work->masses);
 }
@@ -231,6 +240,8 @@ snwResult snwRigpbd_CreateScratch(snwSim* sim, snwMessage* message)
     sim->scratch = scratch;
     if (scratch == NULL)
         return snwFailMemory(message);
+
+    // Works of all bodies, each with its place in the state and scratch of its fits.
     scratch->works = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->works);
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
     {
@@ -239,6 +250,7 @@ snwResult snwRigpbd_CreateScratch(snwSim* sim, snwMessage* message)
         work->state = snwRigpbd_PlaceState(work->model, sim->bodies[i].state);
         AllocWork(&sim->arena, work);
         most = RowCount(work->model) > most ? RowCount(work->model) : most;
+
         for (int f = 0; f < snw_rigpbdModelFits && work->model->fits[f] != NULL && !sim->arena.failed; ++f)
         {
             work->rigs[f] = work->model->fits[f];
@@ -246,11 +258,13 @@ snwResult snwRigpbd_CreateScratch(snwSim* sim, snwMessage* message)
                 return snw_errorMemory;
         }
     }
+
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
     scratch->last = snwArena_Alloc(&sim->arena, most, 4 * sizeof(float));
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
     if (sim->arena.failed)
         return snwFailMemory(message);
+
     snwResult result = snwRigpbd_CheckParam(sim->def, snw_rigpbdHandles, snwSim_Param(sim, snw_rigpbdHandles), message);
     return result < 0 ? result : snwRigpbd_Ready(sim, message);
 }

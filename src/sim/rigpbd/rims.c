@@ -22,13 +22,19 @@ static void SetGradients(snwRims* rims, const snwRimsDef* def, int element)
     const snwVec3* rest = def->rest;
     int d = rims->dimension;
     double* out = (double*)snwRims_Gradient(rims, element, 0);
+
+    // Flat elements have the unit normal of the plane as their third edge.
     snwVec3 origin = rest[corners[0]], third = {0, 0, 1};
+
     if (d == 3)
         third = snwVec3_Sub(rest[corners[3]], origin);
     snwMat3 edges = snwMat3_FromColumns(
         snwVec3_Sub(rest[corners[1]], origin), snwVec3_Sub(rest[corners[2]], origin), third);
+
     snwMat3 inverse = snwMat3_Identity();
     snwMat3_Inverse(edges, &inverse);
+
+    // Gradients of corners 1 to d are rows of the inverse; corner 0 has minus their sum.
     for (int j = 0; j < d; ++j)
     {
         out[j] = 0;
@@ -38,6 +44,7 @@ static void SetGradients(snwRims* rims, const snwRimsDef* def, int element)
             out[j] -= inverse.m[corner][j];
         }
     }
+
     rims->volumes[element] = snwMat3_Determinant(edges) / (d == 3 ? 6.0 : 2.0);
     rims->volume += rims->volumes[element];
 }

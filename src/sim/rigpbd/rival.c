@@ -81,9 +81,11 @@ static snwResult ListFollowers(snwRival* rival, snwMessage* message)
             }
             rival->starts[k + 1] = count;
         }
+
         if (round == 0)
             rival->followers = snwArena_Alloc(&rival->arena, (size_t)count + 1, sizeof *rival->followers);
     }
+
     bool failed = marks == NULL || rival->arena.failed;
     snwFree(rival->context, marks);
     return failed ? snwFailMemory(message) : snw_ok;
@@ -118,10 +120,12 @@ snwResult snwRival_Create(snwContext* context, const snwRivalDef* def, snwRival*
     snwRival* rival = snwAlloc(context, sizeof *rival);
     if (rival == NULL)
         return snwFailMemory(message);
+
     rival->context = rival->arena.context = context;
     rival->def = *def;
     rival->dimension = def->mesh.elements.arity - 1;
     rival->x = snwArena_Alloc(&rival->arena, (size_t)def->mesh.vertexCount, sizeof *rival->x);
+
     snwResult result = rival->arena.failed          ? snwFailMemory(message)
                        : def->kind == snw_rivalArap ? CreateArap(rival, message)
                                                     : CreateFast(rival, message);
@@ -130,6 +134,7 @@ snwResult snwRival_Create(snwContext* context, const snwRivalDef* def, snwRival*
         snwRival_Destroy(rival);
         return result;
     }
+
     *out = rival;
     return snw_ok;
 }
@@ -246,19 +251,25 @@ snwResult snwRival_Step(snwRival* rival, const snwRigTarget* targets, int iterat
     const snwRigFlesh* flesh, snwMessage* message)
 {
     snwResult result = snw_ok;
+
+    // Places in the world, where handles are given.
     for (int i = 0; i < rival->def.mesh.vertexCount; ++i)
         rival->x[i] = snwRow_Place(flesh->rows, i, flesh->origin);
     if (rival->def.kind == snw_rivalArap)
         result = StepArap(rival, targets, iterations, pose, message);
     else
         StepFast(rival, targets, iterations, pose);
+
     if (result < 0)
         return result;
+
+    // Flat characters stay in their plane.
     for (int i = 0; i < rival->def.mesh.vertexCount; ++i)
     {
         if (rival->dimension == 2)
             rival->x[i].z = snwRow_Place(flesh->rows, i, flesh->origin).z;
         snwRow_SetPlace(flesh->rows, i, flesh->origin, rival->x[i]);
     }
+
     return snw_ok;
 }

@@ -24,20 +24,27 @@ static snwResult SetBlocks(snwCorotated* flesh, const snwCorotatedDef* def, snwM
         int tet = e < def->tetCount ? e : def->tetCount - 1, lane = e % snw_tetLanes;
         const int* v = def->tets + 4 * tet;
         snwTetLanes* block = &flesh->blocks[e / snw_tetLanes];
+
+        // Sides from corner 0; rows of their inverse are cross products over the determinant. The last block repeats
+        // the last tet.
         snwVec3 a = snwVec3_Sub(def->rest[v[1]], def->rest[v[0]]), b = snwVec3_Sub(def->rest[v[2]], def->rest[v[0]]),
                 c = snwVec3_Sub(def->rest[v[3]], def->rest[v[0]]);
         snwVec3 rows[3] = {snwVec3_Cross(b, c), snwVec3_Cross(c, a), snwVec3_Cross(a, b)};
         double determinant = snwVec3_Dot(a, rows[0]);
+
         if (!(determinant > 0 && def->mu[tet] > 0 && isfinite(def->lambda[tet])))
             return snwFail(message, snw_errorInput, NULL, "tetrahedron %d has no volume or no stiffness", tet);
+
         block->volume[lane] = determinant / 6;
         for (int r = 0; r < 3; ++r)
             for (int k = 0; k < 3; ++k)
                 block->inverseRest[3 * r + k][lane] = (float)((&rows[r].x)[k] / determinant);
         for (int k = 0; k < 4; ++k)
             block->corners[k][lane] = v[k];
+
         flesh->rotations[e / snw_tetLanes].q[3][lane] = 1;
     }
+
     return snw_ok;
 }
 
@@ -60,6 +67,8 @@ static snwResult SetParts(snwCorotated* flesh, const snwCorotatedDef* def, snwMe
 {
     const snwBlockGraph* graph = flesh->graph;
     int upper = graph->upStarts[graph->rows];
+
+    // Counted in the first pass, filled in the second; every list keeps the order of the tets.
     for (int pass = 0; pass < 2; ++pass)
     {
         for (int n = 0; n < def->tetCount; ++n)
@@ -78,12 +87,14 @@ static snwResult SetParts(snwCorotated* flesh, const snwCorotatedDef* def, snwMe
                     else
                         flesh->parts[--flesh->partStarts[k + 1]] = 16 * e + 4 * a + b;
                 }
+
             for (int a = 0; a < 4; ++a)
                 if (pass == 0)
                     flesh->cornerStarts[v[a] + 1]++;
                 else
                     flesh->corners[--flesh->cornerStarts[v[3 - a] + 1]] = 4 * e + 3 - a;
         }
+
         if (pass == 1)
             break;
         for (int k = 0; k < upper; ++k)
@@ -95,6 +106,8 @@ static snwResult SetParts(snwCorotated* flesh, const snwCorotatedDef* def, snwMe
         if (flesh->arena.failed)
             return snwFailMemory(message);
     }
+
+    // Filling from the ends has left each start one place too far: starts move down by one.
     memmove(flesh->partStarts, flesh->partStarts + 1, (size_t)upper * sizeof(int));
     memmove(flesh->cornerStarts, flesh->cornerStarts + 1, (size_t)def->vertexCount * sizeof(int));
     flesh->partStarts[upper] = 6 * def->tetCount;
@@ -167,6 +180,7 @@ snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, s
     snwCorotated* flesh = snwAlloc(context, sizeof *flesh);
     if (flesh == NULL)
         return snwFailMemory(message);
+
     const snwBlockGraph* graph = snwGridLevels_Graph(def->levels);
     flesh->context = context;
     flesh->arena.context = context;
@@ -174,18 +188,22 @@ snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, s
     flesh->graph = graph;
     flesh->rowOf = snwGridLevels_RowOf(def->levels);
     flesh->matrix = def->matrix;
+
     flesh->vertexCount = def->vertexCount;
     flesh->tetCount = def->tetCount;
     flesh->blockCount = (def->tetCount + snw_tetLanes - 1) / snw_tetLanes;
+
     flesh->blocks = snwArena_Alloc(&flesh->arena, (size_t)flesh->blockCount, sizeof *flesh->blocks);
     flesh->rotations = snwArena_Alloc(&flesh->arena, (size_t)flesh->blockCount, sizeof *flesh->rotations);
     flesh->turned = snwArena_Alloc(&flesh->arena, (size_t)def->tetCount, sizeof *flesh->turned);
     flesh->stress = snwArena_Alloc(&flesh->arena, (size_t)def->tetCount + 1, sizeof *flesh->stress);
     flesh->missing = snwArena_Alloc(&flesh->arena, (size_t)def->vertexCount, sizeof *flesh->missing);
     flesh->step = snwArena_Alloc(&flesh->arena, (size_t)def->vertexCount, sizeof *flesh->step);
+
     flesh->partStarts = snwArena_Alloc(&flesh->arena, (size_t)graph->upStarts[graph->rows] + 1, sizeof(int));
     flesh->still = snwArena_Alloc(&flesh->arena, (size_t)graph->upStarts[graph->rows] + 1, sizeof(float));
     flesh->cornerStarts = snwArena_Alloc(&flesh->arena, (size_t)def->vertexCount + 1, sizeof(int));
+
     snwResult result = flesh->arena.failed ? snwFailMemory(message) : SetBlocks(flesh, def, message);
     if (result >= 0)
         result = SetParts(flesh, def, message);
@@ -195,6 +213,7 @@ snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, s
         snwCorotated_Destroy(flesh);
     else
         *out = flesh;
+
     return result;
 }
 
@@ -291,6 +310,7 @@ static void AddStops(snwCorotated* flesh)
         int vertices[4];
         double g[4][3];
         UnpackStop(flesh, &flesh->stops[n], vertices, g);
+
         for (int a = 0; a < 4; ++a)
             for (int b = 0; b < 4; ++b)
             {
@@ -300,6 +320,8 @@ static void AddStops(snwCorotated* flesh)
                 int k = FindUpper(flesh->graph, row, column);
                 float *up = flesh->matrix.up + 9 * (size_t)k,
                       *low = flesh->matrix.low + 9 * (size_t)flesh->graph->mirrors[k];
+
+                // up = g_a g_b^T, low its transpose: the matrix stays symmetric.
                 for (int c = 0; c < 3; ++c)
                     for (int r = 0; r < 3; ++r)
                     {
@@ -427,18 +449,22 @@ snwGridReport snwCorotated_Solve(snwCorotated* flesh, snwMultigrid* grid, const 
         double needed = s_margin * def->tolerance * sqrt(start / now);
         double least = report.iterations == 0 && def->solver != snw_gridJacobi ? s_first : s_later;
         snwGridSolveDef turn = *def;
+
         turn.tolerance = needed > least ? needed : least;
         turn.most = def->most - report.iterations;
+
         snwGridReport part = snwMultigrid_Solve(grid, &turn, flesh->missing, flesh->step);
         report.iterations += part.iterations;
         report.finite = part.finite;
         if (!part.finite || part.iterations == 0)
             break;
+
         snwParallelFor(context, count, snw_rowGrain, AddStep, &c);
         snwCorotated_Multiply(flesh, added, u, flesh->missing);
         now = snwParallelSum(context, count, snw_rowGrain, FindMissing, &c);
         report.finite = isfinite(now);
     }
+
     report.residual = start > 0 ? sqrt(now / start) : 0;
     return report;
 }

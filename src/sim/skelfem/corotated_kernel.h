@@ -67,6 +67,8 @@ static void Deform(const snwCorotatedLoop* loop, int n, snwMat3Block* F)
                 sides[a][r][lane] = (float)side[r];
         }
     }
+
+    // F = sides times the inverse rest.
     for (int r = 0; r < 3; ++r)
         for (int c = 0; c < 3; ++c)
         {
@@ -87,6 +89,7 @@ INLINE void StoreCorner(snwTurnedTet* tets, int count, int a, Eight x, Eight y, 
         for (int k = 0; k < 4; ++k)
             p[k] = half == 0 ? __builtin_shufflevector(all[k], all[k], 0, 1, 2, 3)
                              : __builtin_shufflevector(all[k], all[k], 4, 5, 6, 7);
+
         Four xy0 = __builtin_shufflevector(p[0], p[1], 0, 4, 1, 5),
              xy1 = __builtin_shufflevector(p[0], p[1], 2, 6, 3, 7),
              zw0 = __builtin_shufflevector(p[2], p[3], 0, 4, 1, 5),
@@ -111,10 +114,13 @@ static void TurnTets(const snwCorotatedLoop* loop, int begin, int end)
             const snwQuatBlock* q = &flesh->rotations[n];
             x = LoadEight(q->q[0]), y = LoadEight(q->q[1]), z = LoadEight(q->q[2]), w = LoadEight(q->q[3]);
         }
+
+        // R of the quaternion, row by row.
         const Eight R[9] = {one - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), //
             2 * (x * y + z * w), one - 2 * (x * x + z * z), 2 * (y * z - x * w),                 //
             2 * (x * z - y * w), 2 * (y * z + x * w), one - 2 * (x * x + y * y)};
 
+        // Gradients of corners 1 to 3, turned and scaled by sqrt(mu V); corner 0 has the rest.
         Eight root = LoadEight(block->root), first[3] = {none, none, none};
         int count = flesh->tetCount - snw_tetLanes * n;
         snwTurnedTet* tets = flesh->turned + snw_tetLanes * (size_t)n;
@@ -155,6 +161,7 @@ static void AssembleUpper(const snwCorotatedLoop* loop, int begin, int end)
         if (flesh->mass != NULL)
             d += (float)(flesh->massScale * (double)flesh->mass[k]);
         Four c0 = {d, 0, 0, 0}, c1 = {0, d, 0, 0}, c2 = {0, 0, d, 0};
+
         for (int n = flesh->partStarts[k]; n < flesh->partStarts[k + 1]; ++n)
         {
             unsigned part = (unsigned)flesh->parts[n];
@@ -165,6 +172,8 @@ static void AssembleUpper(const snwCorotatedLoop* loop, int begin, int end)
             c1 += b * ga[1] + a * gb[1];
             c2 += b * ga[2] + a * gb[2];
         }
+
+        // The mirrored block is the transpose.
         StoreBlock(flesh->matrix.up + 9 * (size_t)k, c0, c1, c2);
         Four t0 = __builtin_shufflevector(c0, c1, 0, 4, 2, 6), t1 = __builtin_shufflevector(c0, c1, 1, 5, 3, 7);
         StoreBlock(flesh->matrix.low + 9 * (size_t)graph->mirrors[k], __builtin_shufflevector(t0, c2, 0, 1, 4, 4),
@@ -193,6 +202,7 @@ static void AssembleDiagonal(const snwCorotatedLoop* loop, int begin, int end)
             const float* block = m->up + 9 * (size_t)k;
             c0 -= Widened(block), c1 -= Widened(block + 3), c2 -= Widened(block + 6);
         }
+
         double* d = m->diagonal + 9 * (size_t)i;
         d[0] = c0[0], d[4] = c1[1], d[8] = c2[2];
         d[1] = d[3] = 0.5 * (c0[1] + c1[0]);
@@ -219,6 +229,7 @@ static void MakeStress(const snwCorotatedLoop* loop, int begin, int end)
         const snwTetLanes* block = &flesh->blocks[e / snw_tetLanes];
         int lane = e % snw_tetLanes;
         const float(*g)[4] = flesh->turned[e].g;
+
         FourDoubles origin = LoadVec(&loop->x[block->corners[0][lane]]), G0 = {0}, G1 = {0}, G2 = {0};
         for (int a = 1; a < 4; ++a)
         {
@@ -227,11 +238,13 @@ static void MakeStress(const snwCorotatedLoop* loop, int begin, int end)
             G1 += move * own[1];
             G2 += move * own[2];
         }
+
         double trace = (double)g[0][3] * (G0[0] + G1[1] + G2[2]);
         FourDoubles t0 = __builtin_shufflevector(G0, G1, 0, 4, 2, 6), t1 = __builtin_shufflevector(G0, G1, 1, 5, 3, 7);
         FourDoubles c0 = G0 + __builtin_shufflevector(t0, G2, 0, 1, 4, 4) + (FourDoubles){trace, 0, 0, 0},
                     c1 = G1 + __builtin_shufflevector(t1, G2, 0, 1, 5, 5) + (FourDoubles){0, trace, 0, 0},
                     c2 = G2 + __builtin_shufflevector(t0, G2, 2, 3, 6, 6) + (FourDoubles){0, 0, trace, 0};
+
         double* t = flesh->stress[e].t;
         memcpy(t, &c0, sizeof c0);
         memcpy(t + snw_columnTwo, &c2, sizeof c2);

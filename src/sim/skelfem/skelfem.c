@@ -285,6 +285,7 @@ static void Solve(snwSim* sim)
     int newton = (int)snwSkelfem_Setting(sim, snw_skelfemNewton);
     int rounds = scratch->touchCount > 0 && newton < skelfem_touchRounds ? skelfem_touchRounds : newton;
     bool moves = true;
+
     MakeGroups(sim);
     for (int round = 0; round < rounds && moves; ++round)
     {
@@ -303,7 +304,10 @@ static void Solve(snwSim* sim)
             moves |= group->longest > group->enough;
             least = fmin(least, group->enough);
         }
+
         snwSim_EndStage(sim, skelfem_stageNewton);
+
+        // Loads are learned only where the step went its way: else there is nothing true to learn from.
         bool learn = true;
         for (int i = 0; i < scratch->groupCount; ++i)
             learn = learn && scratch->groups[i].share > 0.9;
@@ -332,9 +336,12 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
             return result;
         snwSkelfem_Predict(sim, i, h);
     }
+
     snwSim_EndStage(sim, skelfem_stageBegin);
     snwSkelfem_GatherTouches(sim, h); // where inertia leads: nothing is met by staying
     snwSim_EndStage(sim, skelfem_stageDetect);
+
+    // Each body's rule of time; what touches is as stiff as what it touches, and then the best guess can be chosen.
     for (int i = 0; i < sim->bodyCount; ++i)
         snwSkelfem_Begin(sim, i, h);
     snwSkelfem_StiffenTouches(sim, h);
@@ -351,12 +358,14 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwSkelfem_Finish(sim, i, h);
         snwSkelfem_TellGain(sim, i);
     }
+
     snwSim_EndStage(sim, skelfem_stageFinish);
     snwSkelfem_FinishTouches(sim, h);
     snwSim_EndStage(sim, skelfem_stageContact);
     for (int i = 0; i < sim->bodyCount && sim->lastSubstep; ++i)
         snwSkelfem_Publish(sim, i);
     snwSim_EndStage(sim, skelfem_stageFinish);
+
     return snw_ok;
 }
 

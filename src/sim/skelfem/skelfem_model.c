@@ -68,6 +68,7 @@ static snwSkelfemState LayOut(const snwSkelfemModel* model, snwLayout* layout)
     size_t n = (size_t)model->vertexCount;
     size_t anchors = (size_t)model->character->touchCount * snw_anchorsPerVertex;
     snwSkelfemState state;
+
     state.clock = snwLayout_Take(layout, 1, sizeof *state.clock);
     state.positions = snwLayout_Take(layout, n, sizeof *state.positions);
     state.velocities = snwLayout_Take(layout, n, sizeof *state.velocities);
@@ -81,6 +82,7 @@ static snwSkelfemState LayOut(const snwSkelfemModel* model, snwLayout* layout)
     state.outPositions = snwLayout_Take(layout, n, 4 * sizeof(float));
     state.outVelocities = snwLayout_Take(layout, n, 4 * sizeof(float));
     state.outBones = snwLayout_Take(layout, (size_t)model->character->def.boneCount, sizeof *state.outBones);
+
     return state;
 }
 
@@ -101,6 +103,7 @@ void snwSkelfem_InitBody(snwSim* sim, int index)
     const snwBodyStart* start = &sim->starts[index];
     const snwSkelfemModel* model = sim->bodies[index].model;
     const snwCharacter* character = model->character;
+
     memset(sim->bodies[index].state, 0, snwSkelfem_StateSize(model));
     snwSkelfemState state = snwSkelfem_Body(sim, index)->state;
 
@@ -114,12 +117,14 @@ void snwSkelfem_InitBody(snwSim* sim, int index)
             start->velocity, snwVec3_Cross(start->angularVelocity, snwVec3_Sub(x, centre)));
     }
 
+    // Elements begin with the turn of the body.
     snwQuat q = snwQuat_Normalize(start->transform.rotation);
     const float guess[4] = {(float)q.x, (float)q.y, (float)q.z, (float)q.w};
     for (int b = 0; b < model->blockCount; ++b)
         for (int k = 0; k < 4; ++k)
             for (int lane = 0; lane < SNW_ROTATION_LANES; ++lane)
                 state.rotations[b].q[k][lane] = guess[k];
+
     snwSkelfem_Publish(sim, index);
 }
 

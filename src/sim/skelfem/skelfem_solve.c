@@ -131,6 +131,8 @@ void snwSkelfem_AssembleProps(snwSim* sim)
         snwSkelfemProp* prop = &scratch->props[p];
         const snwPropMotion* motion = &scratch->response->props[p];
         snwMat3 inertia = InertiaOf(motion);
+
+        // Mass and inertia over h^2, as rows of twists: shift, then turn.
         memset(prop->matrix, 0, sizeof prop->matrix);
         for (int r = 0; r < 3; ++r)
         {
@@ -138,9 +140,11 @@ void snwSkelfem_AssembleProps(snwSim* sim)
             for (int c = 0; c < 3; ++c)
                 prop->matrix[3 + r][3 + c] = inertia.m[r][c] * perStep;
         }
+
         prop->force = MulAddTwist(s_none, -perStep, prop->pushed);
         prop->direction = s_none;
     }
+
     for (int i = 0; i < scratch->touchCount; ++i)
     {
         const snwSkelfemTouch* touch = &scratch->touches[i];
@@ -150,10 +154,13 @@ void snwSkelfem_AssembleProps(snwSim* sim)
             snwSkelfemProp* prop = PropOn(scratch, touch, side);
             if (prop == NULL)
                 continue;
+
+            // Touches that couple count twice: M must not be less than A (see above).
             AddForce(&prop->force, touch->arm[side], side == 0 ? force : snwVec3_Negate(force));
             AddSide(prop, touch->arm[side], snwMat3_Scale(touch->block, snwSkelfem_Couples(touch) ? 2 : 1));
         }
     }
+
     for (int p = 0; p < sim->def->propCount; ++p)
         FactorSix(&scratch->props[p]);
 }
@@ -308,16 +315,20 @@ static void Couple(snwSkelfemScratch* scratch, const snwSkelfemTouch* touch)
 {
     const snwPairRow* row = touch->pair;
     snwVec3 ways[2] = {WayOn(scratch, touch, 0), WayOn(scratch, touch, 1)};
+
+    // A has J^T B J; what M has counted twice on each side comes off.
     snwVec3 force = snwMat3_MulVec(touch->block, snwVec3_Sub(ways[0], ways[1]));
     for (int side = 0; side < 2; ++side, force = snwVec3_Negate(force))
     {
         snwSkelfemProp* prop = PropOn(scratch, touch, side);
         snwSkelfemBody* body = prop == NULL ? &scratch->bodies[side == 0 ? row->body : row->other] : NULL;
+
         if (prop != NULL)
             AddForce(
                 &prop->product, touch->arm[side], snwVec3_MulAdd(force, -2, snwMat3_MulVec(touch->block, ways[side])));
         else if (side == 0)
             AddToVertex(body, row->vertex, snwVec3_MulAdd(force, -2, snwMat3_MulVec(touch->block, ways[0])));
+
         for (int k = 0; k < 3 && prop == NULL && side == 1; ++k)
         {
             snwVec3 own = snwMat3_MulVec(touch->block, body->conjugate[row->triangle[k]]);
@@ -379,6 +390,7 @@ static bool SolveTogether(snwSim* sim, const snwSkelfemGroup* group)
 {
     double tolerance = snwSkelfem_Setting(sim, snw_skelfemLinear), start = 0, before = 1, rz = 0;
     int most = (int)snwSkelfem_Setting(sim, snw_skelfemCycles), cycles = 0;
+
     ClearDirections(sim, group);
     MulAdd(sim, group, solve_residual, solve_force, 0, solve_force);
     for (;; ++cycles)
@@ -395,20 +407,24 @@ static bool SolveTogether(snwSim* sim, const snwSkelfemGroup* group)
             MulAdd(sim, group, solve_conjugate, solve_guess, 0, solve_guess);
         else
             MulAdd(sim, group, solve_conjugate, solve_guess, rz / before, solve_conjugate);
+
         before = rz;
         Multiply(sim, group);
         double curvature = Dot(sim, group, solve_conjugate, solve_product);
         if (!(curvature > 0))
             break;
+
         MulAdd(sim, group, solve_direction, solve_direction, rz / curvature, solve_conjugate);
         MulAdd(sim, group, solve_residual, solve_residual, -rz / curvature, solve_product);
     }
+
     for (int i = group->first; i < group->end; ++i)
     {
         snwSkelfemTally* tally = &snwSkelfem_Body(sim, i)->tally;
         tally->cycles += cycles;
         tally->linear = start > 0 ? sqrt(fmax(rz, 0) / start) : 0;
     }
+
     return isfinite(rz);
 }
 
@@ -418,10 +434,12 @@ static bool SolveApart(snwSim* sim, const snwSkelfemGroup* group, snwGridSolver 
     snwGridSolveDef def = {.solver = solver,
         .tolerance = snwSkelfem_Setting(sim, snw_skelfemLinear),
         .most = (int)snwSkelfem_Setting(sim, snw_skelfemCycles)};
+
     if (solver == snw_gridCycles)
         def.tolerance = 0; // as many as are asked for
     if (solver == snw_gridJacobi)
         def.most *= 10;
+
     ClearDirections(sim, group);
     bool finite = true;
     for (int i = group->first; i < group->end; ++i)
@@ -432,6 +450,8 @@ static bool SolveApart(snwSim* sim, const snwSkelfemGroup* group, snwGridSolver 
         body->tally.linear = report.residual;
         finite = finite && report.finite;
     }
+
+    // Props are six unknowns each: solved exactly.
     for (int p = 0; p < sim->def->propCount && group->props; ++p)
         scratch->props[p].direction = SolveSix(&scratch->props[p], scratch->props[p].force);
     return finite;

@@ -85,6 +85,7 @@ static void BeginVertices(int begin, int end, void* data)
     const TimeLoop* loop = data;
     snwSkelfemBody* body = loop->body;
     const snwSkelfemState* state = &body->state;
+
     double h = loop->step.h, a0 = loop->step.rate * h, d = loop->damping * loop->step.rate;
     double scale = loop->step.scale + d;
     for (int i = begin; i < end; ++i)
@@ -107,6 +108,8 @@ static void BeginVertices(int begin, int end, void* data)
                 from = snwVec3_MulAdd(snwVec3_MulAdd(x, h, v), 0.25 * h * h, state->accelerations[i]);
                 break;
         }
+
+        // Two pulls become one: that of inertia towards `from`, and that of damping towards where v is 0.
         body->velocityFrom[i] = velocityFrom;
         body->from[i] = snwVec3_MulAdd(from, d / scale, snwVec3_Sub(velocityFrom, from));
         body->added[i] = scale * body->masses[i];
@@ -136,15 +139,19 @@ static void FinishVertices(int begin, int end, void* data)
     snwSkelfemBody* body = loop->body;
     const snwSkelfemState* state = &body->state;
     double h = loop->step.h;
+
     for (int i = begin; i < end; ++i)
     {
         snwVec3 before = state->velocities[i];
         snwVec3 v = snwVec3_Scale(snwVec3_Sub(state->positions[i], body->velocityFrom[i]), loop->step.rate);
         snwVec3 a = snwVec3_Scale(snwVec3_Sub(v, before), 1 / h);
+
         if (loop->step.rule == snw_ruleNewmark) // v - v_n is h times the mean of both accelerations
             a = snwVec3_Sub(snwVec3_Scale(a, 2), state->accelerations[i]);
+
         if (body->held[i])
             v = snwVec3_Scale(snwVec3_Sub(state->positions[i], body->before[i]), 1 / h);
+
         state->accelerations[i] = a;
         state->positionsBefore[i] = body->before[i];
         state->velocitiesBefore[i] = before;

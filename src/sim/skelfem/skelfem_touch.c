@@ -153,18 +153,22 @@ static TouchForce ForceOf(const snwSim* sim, const snwSkelfemTouch* touch)
     TouchForce force = {.normal = NormalOf(response, touch), .slide = 1};
     if (!(k > 0))
         return force;
+
     double gap = GapOf(sim, touch, force.normal) + AllowedOf(touch);
     force.push = fmax(0, touch->push - k * gap);
     force.energy = 0.5 * force.push * force.push / k;
+
     if (!(touch->grip > 0) || ((const snwSkelfemScratch*)sim->scratch)->guessing)
         return force;
 
+    // Sticks with stiffness k about what it has learned, and slides where that is more than friction bears.
     snwVec3 wanted = snwVec3_MulAdd(touch->drag, -k, SlipOf(sim, touch, force.normal));
     double length = snwVec3_Length(wanted);
     bool slides = length > touch->grip;
     force.slide = slides ? touch->grip / length : 1;
     force.drag = snwVec3_Scale(wanted, force.slide);
     force.energy += slides ? touch->grip * (length - 0.5 * touch->grip) / k : 0.5 * length * length / k;
+
     return force;
 }
 
@@ -201,14 +205,19 @@ static void Remember(const snwSim* sim, snwSkelfemTouch* touch)
             sum += row->weights[k] * pressed[row->triangle[k]];
             squares += row->weights[k] * row->weights[k];
         }
+
         touch->push = squares > 0 ? sum / squares : 0;
         touch->grip = FrictionOf(touch).fixed * touch->push;
     }
+
     if (body < 0 || anchor < 0)
         return;
+
+    // A vertex: the load that its anchor bore, along the normal and across it.
     const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
     snwVec3 load = snwSkelfem_Body(sim, body)->state.loads[anchor], normal = NormalOf(response, touch);
     bool anchored = touch->solid != NULL ? touch->solid->anchored : touch->pair->anchored;
+
     touch->push = fmax(0, snwVec3_Dot(load, normal));
     if (anchored)
         touch->drag = snwVec3_MulAdd(load, -snwVec3_Dot(load, normal), normal);
@@ -262,8 +271,10 @@ void snwSkelfem_GatherTouches(snwSim* sim, double h)
         snwTouchDef touch = {.positions = body->touchRows, .before = body->touchBefore, .anchors = body->state.anchors};
         snwSim_DescribeBody(sim, scratch->response, i, &touch);
     }
+
     snwSim_GatherContacts(sim, scratch->response, h);
 
+    // Vertices on solids, then pairs of whatever else touches.
     for (int b = 0; b < sim->bodyCount; ++b)
         for (int i = 0;; ++i)
         {
@@ -273,14 +284,17 @@ void snwSkelfem_GatherTouches(snwSim* sim, double h)
             Remember(sim, &touch);
             AddTouch(scratch, &touch);
         }
+
     for (int i = 0; i < scratch->response->pairCount; ++i)
     {
         snwSkelfemTouch touch = {.body = -1, .pair = &scratch->response->pairs[i]};
         Remember(sim, &touch);
         AddTouch(scratch, &touch);
     }
+
     SortTouches(sim);
 
+    // Which props are touched how often, and whether bodies and props are one system.
     scratch->coupled = false;
     for (int p = 0; p < sim->def->propCount; ++p)
         scratch->props[p] = (snwSkelfemProp){0};
@@ -332,11 +346,13 @@ void snwSkelfem_StiffenTouches(snwSim* sim, double h)
             flesh = VertexStiffness(sim, row->body, row->vertex);
         else
             props = PropStiffness(scratch, row->vertex);
+
         if (row != NULL && row->kind == snw_touchProp)
             props = fmin(props, PropStiffness(scratch, row->other));
         for (int k = 0; k < 3 && row != NULL && row->kind == snw_touchFlesh; ++k)
             if (row->weights[k] > 0)
                 flesh = fmin(flesh, VertexStiffness(sim, row->other, row->triangle[k]));
+
         touch->stiffness = isfinite(flesh) ? flesh : isfinite(props) ? props : 0; // 0: nothing of it can move
     }
 }
@@ -377,6 +393,8 @@ void snwSkelfem_AddTouchGradient(const snwSim* sim, int index, snwVec3* gradient
             int v = touch->solid != NULL ? touch->solid->vertex : touch->pair->vertex;
             gradient[v] = snwVec3_Sub(gradient[v], push);
         }
+
+        // The other side's triangle takes the opposite, by its weights.
         const snwPairRow* row = touch->pair;
         for (int k = 0; k < 3 && row != NULL && row->kind == snw_touchFlesh && row->other == index; ++k)
         {
@@ -464,16 +482,19 @@ double snwSkelfem_LearnTouches(snwSim* sim, int round)
     bool fresh = round % touch_lookAgain == touch_lookAgain - 1;
     snwSkelfemScratch* scratch = sim->scratch;
     double deepest = 0;
+
     for (int i = 0; i < scratch->touchCount; ++i)
     {
         snwSkelfemTouch* touch = &scratch->touches[i];
         if (fresh && touch->solid != NULL)
             snwResponse_LookAgain(scratch->response, touch->solid, PlacesOf(sim, touch->body)[touch->solid->vertex]);
+
         snwVec3 normal = NormalOf(scratch->response, touch);
         double gap = GapOf(sim, touch, normal), k = touch->stiffness;
         double push = fmax(0, touch->push - k * (gap + AllowedOf(touch)));
         double* depth = touch->solid != NULL ? &touch->solid->depth : &touch->pair->depth;
         bool* sliding = touch->solid != NULL ? &touch->solid->sliding : &touch->pair->sliding;
+
         *depth = fmax(*depth, -gap);
         if (k > 0)
             deepest = fmax(deepest, fmin(fabs(push - touch->push) / k, fabs(gap + AllowedOf(touch))));
@@ -485,12 +506,15 @@ double snwSkelfem_LearnTouches(snwSim* sim, int round)
         *sliding = length > friction.fixed * push;
         snwVec3 drag = *sliding ? snwVec3_Scale(wanted, friction.kinetic * push / length) : wanted;
         touch->lack = *sliding ? snwVec3_Sub(drag, ForceOf(sim, touch).drag) : (snwVec3){0, 0, 0};
+
+        // Half of the change from some round on, against going to and fro.
         double share = round >= touch_hasty ? 0.5 : 1;
         push = touch->push + share * (push - touch->push);
         touch->push = push;
         touch->drag = snwVec3_Lerp(touch->drag, drag, share);
         touch->grip = (*sliding ? friction.kinetic : friction.fixed) * push;
     }
+
     return deepest;
 }
 
@@ -586,6 +610,8 @@ void snwSkelfem_FinishTouches(snwSim* sim, double h)
     snwResponse* response = scratch->response;
     if (snwSkelfem_TouchesNothing(sim))
         return;
+
+    // Loads are told anew from what touches now.
     for (int b = 0; b < sim->bodyCount; ++b)
     {
         snwSkelfemState state = snwSkelfem_Body(sim, b)->state;
@@ -594,16 +620,20 @@ void snwSkelfem_FinishTouches(snwSim* sim, double h)
         memset(state.pressed, 0, (size_t)sim->bodies[b].character->def.vertexCount * sizeof *state.pressed);
         ShowBody(sim, b);
     }
+
     for (int i = 0; i < scratch->touchCount; ++i)
     {
         const snwSkelfemTouch* touch = &scratch->touches[i];
         MendFriction(sim, touch, h);
+
         double push = h * h * touch->push;
         snwVec3 drag = snwVec3_Scale(touch->drag, h * h), normal = NormalOf(response, touch);
         if (touch->solid != NULL)
             touch->solid->push = push, touch->solid->drag = drag;
         else
             touch->pair->push = push, touch->pair->drag = drag, touch->pair->normal = normal;
+
+        // Points of props on flesh leave their push with the triangle; all others with their anchor.
         const snwPairRow* row = touch->pair;
         for (int k = 0; k < 3 && row != NULL && row->body < 0 && row->kind == snw_touchFlesh; ++k)
             snwSkelfem_Body(sim, row->other)->state.pressed[row->triangle[k]] += row->weights[k] * touch->push;
@@ -612,14 +642,17 @@ void snwSkelfem_FinishTouches(snwSim* sim, double h)
         if (load != NULL && snwVec3_LengthSquared(*load) == 0)
             *load = snwVec3_MulAdd(touch->drag, touch->push, normal);
     }
+
     for (int round = 0; round < touch_rounds; ++round)
         for (int i = 0; i < scratch->touchCount; ++i)
             MoveOut(sim, &scratch->touches[i]);
+
     for (int b = 0; b < sim->bodyCount; ++b)
     {
         ShowBody(sim, b);
         snwResponse_Catch(response, b);
         TakeMoves(sim, b);
     }
+
     snwSim_FinishContacts(sim, response, snwSkelfem_Setting(sim, snw_skelfemDamping), h);
 }

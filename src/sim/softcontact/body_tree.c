@@ -114,12 +114,14 @@ snwResult snwBodyTree_Create(
     tree->columns = snwAllocArray(context, (size_t)tree->freedom, sizeof *tree->columns);
     tree->inertias = snwAllocArray(context, 2 * n, sizeof *tree->inertias);
     tree->twists = snwAllocArray(context, 3 * n, sizeof *tree->twists);
+
     if (tree->links == NULL || tree->first == NULL || tree->rotations == NULL || tree->axes == NULL ||
         tree->points == NULL || tree->columns == NULL || tree->inertias == NULL || tree->twists == NULL)
     {
         snwBodyTree_Free(tree);
         return snwFailMemory(message);
     }
+
     tree->carried = tree->inertias + n;
     tree->drifts = tree->twists + n, tree->loads = tree->drifts + n;
     for (int i = 0; i < linkCount; ++i)
@@ -213,6 +215,7 @@ void snwBodyTree_Place(snwBodyTree* tree, const snwLinkPose* poses, const snwLin
         snwVec3 rest = parent < 0 ? (snwVec3){0, 0, 0} : tree->links[parent].joint.position;
 
         snwVec3 from = snwVec3_Add(snwVec3_Sub(joint->position, rest), poses[i].shift);
+
         tree->points[i] = snwVec3_Add(at, snwQuat_Rotate(rotation, from));
         tree->rotations[i] = snwQuat_Mul(rotation, poses[i].turn);
         tree->axes[i] = snwQuat_ToMat3(tree->rotations[i]);
@@ -222,6 +225,7 @@ void snwBodyTree_Place(snwBodyTree* tree, const snwLinkPose* poses, const snwLin
         tree->inertias[i] = PlaceMass(masses != NULL ? &masses[i] : &tree->links[i].mass, tree->axes[i], arm);
         tree->carried[i] = tree->inertias[i];
     }
+
     for (int i = tree->linkCount; i-- > 0;)
     {
         int parent = tree->links[i].joint.parentBone;
@@ -241,6 +245,7 @@ void snwBodyTree_Twist(snwBodyTree* tree, const double* u)
         snwSpatial parent = joint->parentBone < 0 ? still : tree->twists[joint->parentBone];
         snwSpatial drift = joint->parentBone < 0 ? still : tree->drifts[joint->parentBone];
         snwSpatial own = still, carrier = parent;
+
         for (int k = tree->first[i]; k < tree->first[i + 1]; ++k)
         {
             drift = snwSpatial_MulAdd(drift, u[k], CrossMotion(carrier, tree->columns[k]));
@@ -248,11 +253,13 @@ void snwBodyTree_Twist(snwBodyTree* tree, const double* u)
             if (joint->type == snw_jointUniversal)
                 carrier = snwSpatial_MulAdd(parent, 1, own);
         }
+
         if (joint->type == snw_jointFree)
         {
             snwVec3 along = snwSpatial_At(own, snwVec3_Sub(tree->points[i], tree->origin));
             drift.shift = snwVec3_Add(drift.shift, snwVec3_Cross(along, own.turn));
         }
+
         tree->twists[i] = snwSpatial_MulAdd(parent, 1, own);
         tree->drifts[i] = drift;
     }
@@ -269,6 +276,7 @@ void snwBodyTree_Move(const snwBodyTree* tree, const double* u, double h, snwLin
             poses->shift = snwVec3_MulAdd(poses->shift, h, (snwVec3){v[0], v[1], v[2]});
             v += 3;
         }
+
         switch (joint->type)
         {
             case snw_jointFree:
@@ -418,6 +426,7 @@ static void PullJoint(const snwBodyTree* tree, const snwJointPull* pull, int lin
         case snw_jointFree:
             return;
     }
+
     for (int k = 0; k < count; ++k)
         PullOne(pull, tree->freedom, first + k, away[k], stiffness, damping, matrix, impulse);
 }
@@ -448,8 +457,10 @@ int snwBodyTree_Limits(
                 .count = 3,
                 .gradient = {angles[i].gradient.x, angles[i].gradient.y, angles[i].gradient.z},
                 .gap = angles[i].gap};
+
         return count;
     }
+
     if (joint->type == snw_jointFree || joint->type == snw_jointFixed)
         return 0;
 
@@ -464,6 +475,7 @@ int snwBodyTree_Limits(
         limits[count++] = LimitOf(first + k, pose->angles[k] - lower, 1);
         limits[count++] = LimitOf(first + k, upper - pose->angles[k], -1);
     }
+
     return count;
 }
 
@@ -497,6 +509,7 @@ int snwBodyTree_LoopRows(const snwBodyTree* tree, const snwJointDef* joint, doub
             snwBodyTree_AddLoad(tree, links[side], load, row);
         }
     }
+
     return kept;
 }
 

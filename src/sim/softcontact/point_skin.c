@@ -17,6 +17,7 @@ static snwResult CheckDef(const snwBodyTree* tree, const snwPointSkinDef* def, s
             return snwFail(message, snw_errorArgument, "give it a mass, and a stiffness and damping >= 0",
                 "point %d of the skin has %g kg, %g N/m and %g N s/m", i, def->masses[i], def->stiffness[i],
                 def->damping[i]);
+
         bool sound = anchor->count >= 1 && anchor->count <= snw_maxAnchorLinks;
         double sum = 0;
         for (int b = 0; sound && b < anchor->count; ++b)
@@ -24,10 +25,12 @@ static snwResult CheckDef(const snwBodyTree* tree, const snwPointSkinDef* def, s
             sound = anchor->links[b] >= 0 && anchor->links[b] < tree->linkCount;
             sum += anchor->weights[b];
         }
+
         if (!sound || !(fabs(sum - 1) < 1e-9))
             return snwFail(message, snw_errorArgument, "give it one to four links and weights that add up to 1",
                 "point %d of the skin has no sound anchor", i);
     }
+
     for (int e = 0; e < def->edgeCount; ++e)
     {
         int a = def->edges[e][0], b = def->edges[e][1];
@@ -35,11 +38,13 @@ static snwResult CheckDef(const snwBodyTree* tree, const snwPointSkinDef* def, s
             return snwFail(message, snw_errorArgument, NULL,
                 "edge %d of the skin is between points %d and %d with %g N/m", e, a, b, def->edgeStiffness[e]);
     }
+
     for (int t = 0; t < def->triangleCount; ++t)
         for (int c = 0; c < 3; ++c)
             if (def->triangles[t][c] < 0 || def->triangles[t][c] >= def->pointCount)
                 return snwFail(message, snw_errorArgument, NULL, "triangle %d of the skin has no point %d", t,
                     def->triangles[t][c]);
+
     return snw_ok;
 }
 
@@ -48,6 +53,7 @@ static bool Allocate(snwPointSkin* s, const snwBodyTree* tree, int edgeCount)
     snwContext* context = s->context;
     size_t n = (size_t)s->count, links = (size_t)tree->linkCount, edges = 2 * (size_t)edgeCount;
     size_t square = (size_t)s->capacity * (size_t)s->capacity;
+
     struct
     {
         void** at;
@@ -86,6 +92,7 @@ static bool Allocate(snwPointSkin* s, const snwBodyTree* tree, int edgeCount)
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i)
         if ((*wanted[i].at = snwAllocArray(context, wanted[i].count, wanted[i].size)) == NULL)
             return false;
+
     return true;
 }
 
@@ -101,12 +108,14 @@ static bool PutAnchors(snwPointSkin* s, const snwBodyTree* tree, const snwPointS
         if (used)
             s->links[s->linkCount++] = link;
     }
+
     size_t pairs = (size_t)s->count * (size_t)s->linkCount;
     s->shares = snwAllocArray(s->context, pairs, sizeof *s->shares);
     s->alpha = snwAllocArray(s->context, pairs, sizeof *s->alpha);
     s->beta = snwAllocArray(s->context, pairs, sizeof *s->beta);
     if (s->shares == NULL || s->alpha == NULL || s->beta == NULL)
         return false;
+
     for (int i = 0; i < s->count; ++i)
     {
         int carriers = 0, place = -1;
@@ -120,6 +129,7 @@ static bool PutAnchors(snwPointSkin* s, const snwBodyTree* tree, const snwPointS
         }
         s->single[i] = carriers == 1 ? place : -1;
     }
+
     return true;
 }
 
@@ -155,12 +165,14 @@ snwResult snwPointSkin_Create(
         snwPointSkin_Free(skin);
         return snwFailMemory(message);
     }
+
     PutEdges(skin, def);
     for (int i = 0; i < skin->count; ++i)
     {
         skin->rest[i] = def->points[i];
         skin->masses[i] = def->masses[i], skin->stiffness[i] = def->stiffness[i], skin->damping[i] = def->damping[i];
     }
+
     snwPointSkin_List(skin);
     return snw_ok;
 }
@@ -338,8 +350,10 @@ bool snwPointSkin_Sleep(snwPointSkin* s, const snwBodyTree* tree, const unsigned
             snwMat3 axes = tree->axes[s->links[s->single[i]]];
             s->frozen[i] = snwMat3_MulVec(snwMat3_Transpose(axes), s->offsets[i]);
         }
+
         any = true;
     }
+
     if (any)
         snwPointSkin_List(s);
     return any;
@@ -472,8 +486,10 @@ static snwResult Invert(snwPointSkin* s, const snwSkinStep* step, snwMessage* me
             if (q >= 0)
                 s->matrix[p * n + q] -= hh * s->neighbourStiffness[k];
         }
+
         s->matrix[p * n + p] += diagonal + (step->implicit ? hh * s->stiffness[i] + h * s->damping[i] : 0);
     }
+
     snwDense dense = {.kernels = snwCholesky_Kernels(s->context->simd), .n = n, .numbers = s->factor};
     if (snwDense_Factor(&dense, s->matrix, n) >= 0)
         return snwFail(message, snw_errorDiverged, "give the skin's points masses and stiffnesses of one order",
@@ -486,6 +502,7 @@ static snwResult Invert(snwPointSkin* s, const snwSkinStep* step, snwMessage* me
     snwDense_ForwardRows(&dense, n, s->matrix, n, s->panels);
     snwDense_Gram(&dense, n, s->panels, s->inverse, n);
     s->inverseH = h, s->inverseImplicit = step->implicit;
+
     return snw_ok;
 }
 
@@ -521,6 +538,7 @@ static void Multiply(snwPointSkin* s)
             int j = s->active[q];
             double g = s->inverse[p * n + q], gm = g * s->masses[j];
             const snwPointShare* alpha = AlphaOf(s, j);
+
             still = snwVec3_MulAdd(still, g, s->c[q]);
             for (int k = 0; k < links; ++k)
             {
@@ -528,6 +546,7 @@ static void Multiply(snwPointSkin* s)
                 beta[k].arm = snwVec3_MulAdd(beta[k].arm, -gm, alpha[k].arm);
             }
         }
+
         s->still[p] = still;
         if (!s->inverseImplicit)
             memset(beta, 0, (size_t)links * sizeof *beta);
@@ -543,10 +562,12 @@ snwResult snwPointSkin_Begin(snwPointSkin* s, const snwBodyTree* tree, const snw
         if (result != snw_ok)
             return result;
     }
+
     PutRightSides(s, tree, step);
     Multiply(s);
     AddAwake(s, tree, matrix);
     snwPointSkin_AddMoved(s, tree, matrix);
+
     for (int p = 0; p < s->activeCount; ++p)
     {
         // h K d + D G c
@@ -555,6 +576,7 @@ snwResult snwPointSkin_Begin(snwPointSkin* s, const snwBodyTree* tree, const snw
         snwVec3 passed = snwVec3_MulAdd(s->kicks[i], s->masses[i], late);
         snwPointSkin_AddRow(s, tree, AlphaOf(s, i), passed, impulse);
     }
+
     for (int i = 0; i < s->count; ++i)
     {
         if (s->awake[i])
@@ -567,13 +589,16 @@ snwResult snwPointSkin_Begin(snwPointSkin* s, const snwBodyTree* tree, const snw
         }
         else if (snwVec3_LengthSquared(given) == 0)
             continue;
+
         snwPointSkin_AddRow(s, tree, AlphaOf(s, i), given, impulse);
     }
+
     for (int k = 0; k < s->linkCount; ++k)
     {
         s->before[k] = tree->points[s->links[k]];
         s->axesBefore[k] = tree->axes[s->links[k]];
     }
+
     return snw_ok;
 }
 

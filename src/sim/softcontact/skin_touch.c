@@ -104,6 +104,7 @@ static void PutPoints(snwSkinSearch* search, const snwPointSkin* from, const Gri
                             CellAt(grid, 0, at[0]);
         ++first[search->cellOf[i] + 1];
     }
+
     for (int c = 0; c < cells; ++c)
         first[c + 1] += first[c];
     for (int i = 0; i < from->count; ++i)
@@ -152,6 +153,7 @@ static bool MayMeet(const snwPointSkin* skin, const snwBodyTree* tree, int point
             }
         }
     }
+
     return true;
 }
 
@@ -193,6 +195,7 @@ bool snwSkinSearch_Find(
         snwFacet facet = {.p = {onto->x[at[0]], onto->x[at[1]], onto->x[at[2]]}};
         int low[3], high[3];
         bool far = false;
+
         for (int c = 0; c < 3; ++c)
         {
             const double p[3] = {(&facet.p[0].x)[c], (&facet.p[1].x)[c], (&facet.p[2].x)[c]};
@@ -200,6 +203,7 @@ bool snwSkinSearch_Find(
             far = far || most < grid.low[c] || least > grid.high[c];
             low[c] = CellAt(&grid, c, least), high[c] = CellAt(&grid, c, most);
         }
+
         if (far)
             continue;
         snwVec3 normal = snwFacet_Normal(&facet);
@@ -218,5 +222,6 @@ bool snwSkinSearch_Find(
                 }
             }
     }
+
     return any;
 }

@@ -27,6 +27,7 @@ static bool PlaceNumbers(snwSoftBody* body)
     size_t panels = Padded(snwDense_PanelCount((int)rows, body->tree.freedom));
     size_t all = factor + n * n + 4 * n + rows * n + 3 * Padded(rows) + Padded(rows * rows) + scratch + panels;
     double* at = body->numbers = snwAllocArray(body->context, all, sizeof *at);
+
     if (at == NULL)
         return false;
     body->factor = (snwDense){snwCholesky_Kernels(body->context->simd), body->tree.freedom, at}, at += factor;
@@ -42,6 +43,7 @@ static bool PlaceNumbers(snwSoftBody* body)
     body->loopNothing = at, at += Padded(rows);
     body->loopScratch = at, at += scratch;
     body->loopPanels = at;
+
     return true;
 }
 
@@ -65,11 +67,13 @@ snwResult snwSoftBody_Create(snwContext* context, const snwSoftBodyDef* def, snw
         result = snwPointSkin_Create(context, &body->tree, &def->skins[i], &body->skins[i], message);
         body->skinCount += result == snw_ok;
     }
+
     if (result != snw_ok)
     {
         snwSoftBody_Free(body);
         return result;
     }
+
     snwSoftBody_Reset(body);
     return snw_ok;
 }
@@ -179,6 +183,7 @@ snwResult snwSoftBody_Harden(snwSoftBody* body, const unsigned char* const* mark
     LinkMatrix(body);
     AddProduct(body, body->u, body->next);
     bool any = false;
+
     for (int i = 0; i < body->skinCount; ++i)
     {
         if (marks[i] == NULL)
@@ -186,6 +191,7 @@ snwResult snwSoftBody_Harden(snwSoftBody* body, const unsigned char* const* mark
         snwPointSkin_PassMomentum(&body->skins[i], &body->tree, marks[i], body->next);
         any = snwPointSkin_Sleep(&body->skins[i], &body->tree, marks[i]) || any;
     }
+
     if (!any)
         return snw_ok;
 
@@ -198,6 +204,7 @@ snwResult snwSoftBody_Harden(snwSoftBody* body, const unsigned char* const* mark
     snwDense_Solve(&body->factor, body->next);
     memcpy(body->u, body->next, (size_t)body->tree.freedom * sizeof *body->u);
     snwBodyTree_Twist(&body->tree, body->u);
+
     return snw_ok;
 }
 
@@ -228,6 +235,7 @@ static void WantMomentum(snwSoftBody* body, const snwSoftStep* step)
             body->wanted = snwSpatial_MulAdd(body->wanted, 1, kick);
         }
     }
+
     snwSpatial weight = {snwVec3_Cross(whole.moment, step->gravity), snwVec3_Scale(step->gravity, whole.mass)};
     body->wanted = snwSpatial_MulAdd(body->wanted, step->h, weight);
     for (int i = 0; step->loads != NULL && i < tree->linkCount; ++i)
@@ -245,6 +253,7 @@ snwResult snwSoftBody_Begin(snwSoftBody* body, const snwSoftStep* step, snwMessa
     snwBodyTree* tree = &body->tree;
     int n = tree->freedom;
     size_t bytes = (size_t)n * sizeof(double);
+
     body->h = step->h;
     PlaceAt(body, OriginOf(body));
     snwBodyTree_Twist(tree, body->u);
@@ -259,12 +268,14 @@ snwResult snwSoftBody_Begin(snwSoftBody* body, const snwSoftStep* step, snwMessa
     snwJointPull pull = {body->poses, body->u, step->drives, step->h, step->implicit};
     snwBodyTree_PullJoints(tree, &pull, body->matrix, body->base);
     snwSkinStep skinStep = {step->h, step->gravity, step->implicit};
+
     for (int i = 0; i < body->skinCount; ++i)
     {
         snwResult result = snwPointSkin_Begin(&body->skins[i], tree, &skinStep, body->matrix, body->base, message);
         if (result != snw_ok)
             return result;
     }
+
     snwResult result = Factor(body, message);
     if (result != snw_ok)
         return result;
@@ -281,6 +292,7 @@ snwResult snwSoftBody_Begin(snwSoftBody* body, const snwSoftStep* step, snwMessa
             body->bias[k] = 0.5 * (body->u[k] + body->next[k]);
         snwBodyTree_Twist(tree, pass == 0 ? body->bias : body->next);
     }
+
     return snw_ok;
 }
 
@@ -346,6 +358,7 @@ void snwSoftBody_Push(snwSoftBody* body, const snwSoftTouch* touch, snwVec3 impu
         snwVec3 arm = snwVec3_Sub(at, tree->origin);
         snwBodyTree_AddLoad(tree, touch->link, snwSpatial_OfForce(arm, impulse), body->push);
     }
+
     snwSpatial load = snwSpatial_OfForce(snwVec3_Sub(at, tree->origin), impulse);
     body->wanted = snwSpatial_MulAdd(body->wanted, 1, load);
 }
