@@ -55,7 +55,7 @@ static Extent Measure(const snwPreparer* p, int bone, snwVec3 axis)
             {
                 snwQuat q = track->keys[k].transform.rotation;
                 double twist = 2 * atan2(axis.x * q.x + axis.y * q.y + axis.z * q.z, q.w);
-                // A turn and a half turn back are the same; the shorter one counts.
+                // Three quarters of a turn are a quarter back: the shorter way counts.
                 twist = twist > SNW_PI ? twist - 2 * SNW_PI : twist < -SNW_PI ? twist + 2 * SNW_PI : twist;
                 double turned = fmin(fmax(snwVec3_Dot(axis, snwQuat_Rotate(q, axis)), -1), 1);
                 snwQuat about = snwQuat_FromRotationVector(snwVec3_Scale(axis, twist));

@@ -99,6 +99,8 @@ snwResult snwBodyTree_Create(
     snwResult result = CheckLinks(linkCount, links, message);
     if (result != snw_ok)
         return result;
+
+    // Velocities of all joints; a tree whose roots are all free is tied to nothing.
     for (int i = 0; i < linkCount; ++i)
     {
         tree->freedom += snwJointType_Freedom(links[i].joint.type);
@@ -122,6 +124,7 @@ snwResult snwBodyTree_Create(
         return snwFailMemory(message);
     }
 
+    // Halves and thirds of two arrays.
     tree->carried = tree->inertias + n;
     tree->drifts = tree->twists + n, tree->loads = tree->drifts + n;
     for (int i = 0; i < linkCount; ++i)
@@ -210,22 +213,25 @@ void snwBodyTree_Place(snwBodyTree* tree, const snwLinkPose* poses, const snwLin
     {
         const snwJointDef* joint = &tree->links[i].joint;
         int parent = joint->parentBone;
+
+        // From the parent's point, by the joint's place in the rest pose and how far it has slid.
         snwQuat rotation = parent < 0 ? snwQuat_Identity() : tree->rotations[parent];
         snwVec3 at = parent < 0 ? (snwVec3){0, 0, 0} : tree->points[parent];
         snwVec3 rest = parent < 0 ? (snwVec3){0, 0, 0} : tree->links[parent].joint.position;
-
         snwVec3 from = snwVec3_Add(snwVec3_Sub(joint->position, rest), poses[i].shift);
 
         tree->points[i] = snwVec3_Add(at, snwQuat_Rotate(rotation, from));
         tree->rotations[i] = snwQuat_Mul(rotation, poses[i].turn);
         tree->axes[i] = snwQuat_ToMat3(tree->rotations[i]);
 
+        // The motions of its joint, and its mass as the world sees it.
         snwVec3 arm = snwVec3_Sub(tree->points[i], origin);
         PutColumns(joint, &poses[i], snwQuat_ToMat3(rotation), arm, tree->columns + tree->first[i]);
         tree->inertias[i] = PlaceMass(masses != NULL ? &masses[i] : &tree->links[i].mass, tree->axes[i], arm);
         tree->carried[i] = tree->inertias[i];
     }
 
+    // Parents come before children, so masses are carried backwards.
     for (int i = tree->linkCount; i-- > 0;)
     {
         int parent = tree->links[i].joint.parentBone;
@@ -271,6 +277,8 @@ void snwBodyTree_Move(const snwBodyTree* tree, const double* u, double h, snwLin
     {
         const snwJointDef* joint = &tree->links[i].joint;
         const double* v = u + tree->first[i];
+
+        // The slide of a free link; its turn is that of a ball.
         if (joint->type == snw_jointFree)
         {
             poses->shift = snwVec3_MulAdd(poses->shift, h, (snwVec3){v[0], v[1], v[2]});
@@ -391,6 +399,7 @@ static void PullJoint(const snwBodyTree* tree, const snwJointPull* pull, int lin
     if (stiffness == 0 && damping == 0)
         return;
 
+    // How far it is from its target, in the joint's own coordinates.
     const snwLinkPose* pose = &pull->poses[link];
     double target = drive == NULL ? joint->target : drive->length, away[3] = {0};
     int first = tree->first[link], count = tree->first[link + 1] - first;
@@ -481,6 +490,7 @@ int snwBodyTree_Limits(
 
 int snwBodyTree_LoopRows(const snwBodyTree* tree, const snwJointDef* joint, double* error, double* jacobian)
 {
+    // Both links as joint_rows.h wants them: where they are is also where they start.
     snwJointRowsDef def = {.joint = joint, .h = 1};
     const int links[2] = {joint->bone, joint->parentBone};
     for (int side = 0; side < 2; ++side)
@@ -491,6 +501,7 @@ int snwBodyTree_LoopRows(const snwBodyTree* tree, const snwJointDef* joint, doub
         def.poses[side] = def.starts[side] = (snwBonePose){tree->rotations[links[side]], tree->points[links[side]]};
     }
 
+    // Equal rows alone, as loads on both links spread over all joints above them.
     snwJointRow rows[snw_maxJointRows];
     int count = snwJointRows_Make(&def, rows), kept = 0;
     for (int r = 0; r < count && rows[r].kind == snw_rowEqual; ++r, ++kept)
@@ -546,6 +557,8 @@ void snwBodyTree_AddMomentum(const snwBodyTree* tree, const snwLinkMass* whole, 
     assert(tree->floats);
     if (!(whole->mass > 0))
         return;
+
+    // The rigid motion that has this momentum.
     snwVec3 centre = snwVec3_Scale(whole->moment, 1 / whole->mass);
     snwMat3 inertia = snwMat3_Sub(whole->inertia, PointInertia(whole->mass, centre)), inverse;
     if (!snwMat3_Inverse(inertia, &inverse))
@@ -554,6 +567,8 @@ void snwBodyTree_AddMomentum(const snwBodyTree* tree, const snwLinkMass* whole, 
     snwVec3 spin = snwVec3_Sub(momentum.turn, snwVec3_Cross(centre, momentum.shift));
     snwVec3 turn = snwMat3_MulVec(inverse, spin), along = snwVec3_Scale(momentum.shift, 1 / whole->mass);
     snwSpatial motion = {turn, snwVec3_Sub(along, snwVec3_Cross(turn, centre))};
+
+    // Only roots move: all others follow them.
     for (int i = 0; i < tree->linkCount; ++i)
     {
         if (tree->links[i].joint.parentBone >= 0)

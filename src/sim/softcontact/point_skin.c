@@ -54,6 +54,7 @@ static bool Allocate(snwPointSkin* s, const snwBodyTree* tree, int edgeCount)
     size_t n = (size_t)s->count, links = (size_t)tree->linkCount, edges = 2 * (size_t)edgeCount;
     size_t square = (size_t)s->capacity * (size_t)s->capacity;
 
+    // All arrays and their sizes, by points, edges, links, and places of awake points.
     struct
     {
         void** at;
@@ -109,6 +110,7 @@ static bool PutAnchors(snwPointSkin* s, const snwBodyTree* tree, const snwPointS
             s->links[s->linkCount++] = link;
     }
 
+    // Shares in full: a number for each point and link.
     size_t pairs = (size_t)s->count * (size_t)s->linkCount;
     s->shares = snwAllocArray(s->context, pairs, sizeof *s->shares);
     s->alpha = snwAllocArray(s->context, pairs, sizeof *s->alpha);
@@ -116,6 +118,7 @@ static bool PutAnchors(snwPointSkin* s, const snwBodyTree* tree, const snwPointS
     if (s->shares == NULL || s->alpha == NULL || s->beta == NULL)
         return false;
 
+    // A point that hangs on one link alone can fall asleep as a part of it.
     for (int i = 0; i < s->count; ++i)
     {
         int carriers = 0, place = -1;
@@ -158,6 +161,7 @@ snwResult snwPointSkin_Create(
     snwResult result = CheckDef(tree, def, message);
     if (result != snw_ok)
         return result;
+
     skin->triangleCount = def->triangleCount;
     skin->triangles = snwCopyArray(context, def->triangles, (size_t)def->triangleCount, sizeof *def->triangles);
     if (skin->triangles == NULL || !Allocate(skin, tree, def->edgeCount) || !PutAnchors(skin, tree, def))
@@ -167,6 +171,7 @@ snwResult snwPointSkin_Create(
     }
 
     PutEdges(skin, def);
+
     for (int i = 0; i < skin->count; ++i)
     {
         skin->rest[i] = def->points[i];
@@ -214,10 +219,13 @@ void snwPointSkin_Place(snwPointSkin* s, const snwBodyTree* tree)
 {
     for (int i = 0; i < s->count; ++i)
     {
+        // Asleep on one link, it is where that has it.
         snwVec3 anchor = Anchor(s, tree, i);
         if (!s->awake[i] && s->single[i] >= 0)
             s->x[i] = snwVec3_Add(anchor, snwMat3_MulVec(tree->axes[s->links[s->single[i]]], s->frozen[i]));
         s->offsets[i] = snwVec3_Sub(s->x[i], anchor);
+
+        // alpha: its share of a link's motion, and the arm times that.
         for (int k = 0; k < s->linkCount; ++k)
         {
             double w = s->shares[i * s->linkCount + k];
@@ -345,6 +353,8 @@ bool snwPointSkin_Sleep(snwPointSkin* s, const snwBodyTree* tree, const unsigned
             continue;
         s->awake[i] = 0;
         s->v[i] = (snwVec3){0, 0, 0};
+
+        // Where it is when it falls asleep is where it stays, in its link's axes.
         if (s->single[i] >= 0)
         {
             snwMat3 axes = tree->axes[s->links[s->single[i]]];
@@ -474,11 +484,15 @@ static snwResult Invert(snwPointSkin* s, const snwSkinStep* step, snwMessage* me
 {
     int n = s->activeCount;
     double h = step->h, hh = h * h;
+
+    // m + D, of which what is awake is kept.
     memset(s->matrix, 0, (size_t)n * (size_t)n * sizeof *s->matrix);
     for (int p = 0; p < n; ++p)
     {
         int i = s->active[p];
         double diagonal = s->masses[i];
+
+        // Springs to neighbours, also to those asleep: these only add to the diagonal.
         for (int k = s->neighbourFirst[i]; step->implicit && k < s->neighbourFirst[i + 1]; ++k)
         {
             int q = s->placeOf[s->neighbours[k]];
@@ -577,6 +591,8 @@ snwResult snwPointSkin_Begin(snwPointSkin* s, const snwBodyTree* tree, const snw
         snwPointSkin_AddRow(s, tree, AlphaOf(s, i), passed, impulse);
     }
 
+    // Points asleep pass kicks on to their link; those on several links also their momentum, for no link has their
+    // mass.
     for (int i = 0; i < s->count; ++i)
     {
         if (s->awake[i])
@@ -593,6 +609,7 @@ snwResult snwPointSkin_Begin(snwPointSkin* s, const snwBodyTree* tree, const snw
         snwPointSkin_AddRow(s, tree, AlphaOf(s, i), given, impulse);
     }
 
+    // Links as they are now: the end of the step wants to know how they turned.
     for (int k = 0; k < s->linkCount; ++k)
     {
         s->before[k] = tree->points[s->links[k]];

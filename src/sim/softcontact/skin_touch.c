@@ -93,6 +93,7 @@ static void PutPoints(snwSkinSearch* search, const snwPointSkin* from, const Gri
     memset(search->first, 0, ((size_t)cells + 2) * sizeof *search->first);
     for (int i = 0; i < from->count; ++i)
     {
+        // Points out of reach are in no cell.
         const double at[3] = {from->x[i].x, from->x[i].y, from->x[i].z};
         bool inside = true;
         for (int c = 0; c < 3; ++c)
@@ -100,11 +101,13 @@ static void PutPoints(snwSkinSearch* search, const snwPointSkin* from, const Gri
         search->cellOf[i] = -1;
         if (!inside)
             continue;
+
         search->cellOf[i] = (CellAt(grid, 2, at[2]) * grid->cells[1] + CellAt(grid, 1, at[1])) * grid->cells[0] +
                             CellAt(grid, 0, at[0]);
         ++first[search->cellOf[i] + 1];
     }
 
+    // Starts one place late, so that filling moves them to where they belong.
     for (int c = 0; c < cells; ++c)
         first[c + 1] += first[c];
     for (int i = 0; i < from->count; ++i)
@@ -134,10 +137,13 @@ static bool MayMeet(const snwPointSkin* skin, const snwBodyTree* tree, int point
     double longest = 0;
     for (int c = 0; c < 3; ++c)
         longest = fmax(longest, snwVec3_Distance(skin->rest[triangle[c]], skin->rest[triangle[(c + 1) % 3]]));
+
+    // Not what is next to it in the rest pose, nor what hangs on the same or a joined link.
     for (int c = 0; c < 3; ++c)
     {
         if (snwVec3_Distance(skin->rest[point], skin->rest[triangle[c]]) <= longest)
             return false;
+
         for (int k = 0; k < skin->linkCount; ++k)
         {
             if (skin->shares[point * skin->linkCount + k] == 0)
@@ -196,6 +202,7 @@ bool snwSkinSearch_Find(
         int low[3], high[3];
         bool far = false;
 
+        // Cells that the triangle, grown by the reach, lies in.
         for (int c = 0; c < 3; ++c)
         {
             const double p[3] = {(&facet.p[0].x)[c], (&facet.p[1].x)[c], (&facet.p[2].x)[c]};
@@ -206,6 +213,8 @@ bool snwSkinSearch_Find(
 
         if (far)
             continue;
+
+        // Rows of cells along x follow each other, so their points are one list.
         snwVec3 normal = snwFacet_Normal(&facet);
         for (int z = low[2]; z <= high[2]; ++z)
             for (int y = low[1]; y <= high[1]; ++y)
@@ -214,6 +223,8 @@ bool snwSkinSearch_Find(
                 for (int k = search->first[row + low[0]]; k < search->first[row + high[0] + 1]; ++k)
                 {
                     int i = search->order[k];
+
+                    // Not from behind, and in one skin not from next door.
                     if (snwVec3_Dot(search->normals[i], normal) > s_facing * snwVec3_Length(search->normals[i]) ||
                         (from == onto && !MayMeet(from, tree, i, at)))
                         continue;

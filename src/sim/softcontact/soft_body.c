@@ -22,6 +22,7 @@ static size_t Padded(size_t count)
 
 static bool PlaceNumbers(snwSoftBody* body)
 {
+    // One block of numbers, each part padded to whole vectors.
     size_t n = Padded((size_t)body->tree.freedom), rows = 6 * (size_t)body->loopCount;
     size_t factor = Padded(snwDense_Count(body->tree.freedom)), scratch = Padded(snwActive_ScratchCount((int)rows));
     size_t panels = Padded(snwDense_PanelCount((int)rows, body->tree.freedom));
@@ -30,12 +31,15 @@ static bool PlaceNumbers(snwSoftBody* body)
 
     if (at == NULL)
         return false;
+
+    // In the order of use.
     body->factor = (snwDense){snwCholesky_Kernels(body->context->simd), body->tree.freedom, at}, at += factor;
     body->matrix = at, at += n * n;
     body->base = at, at += n;
     body->bias = at, at += n;
     body->next = at, at += n;
     body->push = at, at += n;
+
     body->loopRows = at, at += rows * n;
     body->loopErrors = at, at += Padded(rows);
     body->loopPushes = at, at += Padded(rows);
@@ -53,15 +57,18 @@ snwResult snwSoftBody_Create(snwContext* context, const snwSoftBodyDef* def, snw
     snwResult result = snwBodyTree_Create(context, def->linkCount, def->links, &body->tree, message);
     if (result != snw_ok)
         return result;
+
     body->skins = snwAllocArray(context, (size_t)def->skinCount, sizeof *body->skins);
     body->loops = snwCopyArray(context, def->loops, (size_t)def->loopCount, sizeof *def->loops);
     body->poses = snwAllocArray(context, (size_t)def->linkCount, sizeof *body->poses);
     body->masses = snwAllocArray(context, (size_t)def->linkCount, sizeof *body->masses);
     body->u = snwAllocArray(context, (size_t)body->tree.freedom, sizeof *body->u);
     body->loopFlags = snwAllocArray(context, 12 * (size_t)def->loopCount, sizeof *body->loopFlags);
+
     if (body->skins == NULL || body->loops == NULL || body->poses == NULL || body->masses == NULL || body->u == NULL ||
         body->loopFlags == NULL || !PlaceNumbers(body))
         result = snwFailMemory(message);
+
     for (int i = 0; i < def->skinCount && result == snw_ok; ++i)
     {
         result = snwPointSkin_Create(context, &body->tree, &def->skins[i], &body->skins[i], message);
@@ -179,11 +186,13 @@ static snwResult Factor(snwSoftBody* body, snwMessage* message)
 
 snwResult snwSoftBody_Harden(snwSoftBody* body, const unsigned char* const* marks, snwMessage* message)
 {
+    // The momentum as it is, in the coordinates of the links.
     memset(body->next, 0, (size_t)body->tree.freedom * sizeof *body->next);
     LinkMatrix(body);
     AddProduct(body, body->u, body->next);
     bool any = false;
 
+    // What falls asleep gives its momentum to the links and becomes a part of them.
     for (int i = 0; i < body->skinCount; ++i)
     {
         if (marks[i] == NULL)
@@ -195,12 +204,14 @@ snwResult snwSoftBody_Harden(snwSoftBody* body, const unsigned char* const* mark
     if (!any)
         return snw_ok;
 
+    // With the new masses, the same momentum is another velocity.
     WeighLinks(body);
     PlaceAt(body, body->tree.origin);
     LinkMatrix(body);
     snwResult result = Factor(body, message);
     if (result != snw_ok)
         return result;
+
     snwDense_Solve(&body->factor, body->next);
     memcpy(body->u, body->next, (size_t)body->tree.freedom * sizeof *body->u);
     snwBodyTree_Twist(&body->tree, body->u);
@@ -226,6 +237,8 @@ static void WantMomentum(snwSoftBody* body, const snwSoftStep* step)
     const snwBodyTree* tree = &body->tree;
     body->wanted = snwSoftBody_Momentum(body);
     snwLinkMass whole = Whole(body, true);
+
+    // Kicks of points.
     for (int i = 0; i < body->skinCount; ++i)
     {
         const snwPointSkin* skin = &body->skins[i];
@@ -236,8 +249,10 @@ static void WantMomentum(snwSoftBody* body, const snwSoftStep* step)
         }
     }
 
+    // Gravity, and loads on links.
     snwSpatial weight = {snwVec3_Cross(whole.moment, step->gravity), snwVec3_Scale(step->gravity, whole.mass)};
     body->wanted = snwSpatial_MulAdd(body->wanted, step->h, weight);
+
     for (int i = 0; step->loads != NULL && i < tree->linkCount; ++i)
     {
         snwSpatial load = snwSpatial_OfForce(snwVec3_Sub(tree->points[i], tree->origin), step->loads[i].shift);
@@ -280,6 +295,7 @@ snwResult snwSoftBody_Begin(snwSoftBody* body, const snwSoftStep* step, snwMessa
     if (result != snw_ok)
         return result;
 
+    // Twice: velocity products of the velocities there are, then of the mean with those that come of them.
     for (int pass = 0; pass < 2; ++pass)
     {
         snwBodyTree_Bias(tree, step->gravity, body->bias);
@@ -341,6 +357,8 @@ void snwSoftBody_Push(snwSoftBody* body, const snwSoftTouch* touch, snwVec3 impu
 {
     const snwBodyTree* tree = &body->tree;
     snwVec3 at = touch->at;
+
+    // On a point of a skin: its links take their shares, and an awake point moves by itself.
     if (touch->skin >= 0)
     {
         snwPointSkin* skin = &body->skins[touch->skin];
@@ -383,14 +401,18 @@ static void CloseLoops(snwSoftBody* body)
     int n = body->tree.freedom;
     for (int round = 0; round < snw_loopRounds && body->loopCount > 0; ++round)
     {
+        // How far loops are open, as rows at the present pose.
         int rows = 0;
         for (int i = 0; i < body->loopCount; ++i)
             rows += snwBodyTree_LoopRows(
                 &body->tree, &body->loops[i], body->loopErrors + rows, body->loopRows + rows * n);
+
+        // What pushes of 1 do to each other, A^-1 in between.
         snwSoftBody_Sweep(body, rows, body->loopRows, body->loopPanels);
         snwDense_Gram(&body->factor, rows, body->loopPanels, body->loopMatrix, rows);
         for (int r = 0; r < rows; ++r)
             body->loopErrors[r] = -body->loopErrors[r];
+
         snwActiveDef def = {.kernels = body->factor.kernels,
             .count = rows,
             .k = body->loopMatrix,
@@ -402,6 +424,8 @@ static void CloseLoops(snwSoftBody* body)
             .lambda = body->loopPushes,
             .scratch = body->loopScratch};
         snwActive_Solve(&def); // which knows that loops often say the same twice
+
+        // Back to the motion of all joints, over a step of 1.
         memset(body->next, 0, (size_t)n * sizeof *body->next);
         snwDense_AddRows(&body->factor, rows, body->loopPanels, body->loopPushes, body->next);
         snwDense_Backward(&body->factor, body->next);
@@ -413,6 +437,8 @@ static void CloseLoops(snwSoftBody* body)
 void snwSoftBody_End(snwSoftBody* body)
 {
     snwBodyTree* tree = &body->tree;
+
+    // Impulses become velocities.
     snwSoftBody_Absorb(body);
     memcpy(body->u, body->next, (size_t)tree->freedom * sizeof *body->u);
     for (int i = 0; i < body->skinCount; ++i)
@@ -424,6 +450,8 @@ void snwSoftBody_End(snwSoftBody* body)
     for (int i = 0; i < body->skinCount; ++i)
         snwPointSkin_Move(&body->skins[i], tree, body->h);
 
+    // Positions have moved on, so momentum is not quite what it should be: a rigid motion makes up for it where
+    // nothing ties the body.
     snwBodyTree_Twist(tree, body->u);
     if (!tree->floats)
         return;
