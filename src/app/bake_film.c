@@ -55,6 +55,7 @@ static snwResult MakeTrio(
         trio->skins[i] = snwAllocArray(context, (size_t)trio->surfaceCount + 1, sizeof(snwSkin));
     if (trio->skins[0] == NULL || trio->skins[1] == NULL)
         return snwFailMemory(message);
+
     // The sim is only there for the films' sake: bodies come from the bake.
     snwResult result = snwCreateSim(context, &sim, &trio->sim, message);
     for (int i = 0; i < snw_filmCount && result >= 0; ++i)

@@ -118,14 +118,18 @@ static snwResult OpenScene(
     snwSetting* settings = calloc((size_t)options.settingCount + 1, sizeof *settings);
     if (settings == NULL)
         return snwFailMemory(message);
+
+    // The variant's own setting comes last, so it wins.
     for (int i = 0; i < options.settingCount; ++i)
         settings[i] = options.settings[i];
     options.settings = settings;
     if (variant->hasSetting)
         settings[options.settingCount++] = variant->setting;
+
     options.method = variant->method != NULL ? variant->method : options.method;
     options.hasSeed = options.hasSeed || variant->hasSeed;
     options.seed = variant->hasSeed ? variant->seed : options.seed;
+
     snwResult result = snwOpenScene(context, def->path, &options, file, message);
     if (result >= 0 && def->frames > 0) // a matter of the rate, which only the opened scene knows
     {
@@ -133,11 +137,14 @@ static snwResult OpenScene(
         snwSceneFile_Close(file);
         result = snwOpenScene(context, def->path, &options, file, message);
     }
+
+    // Words that say nothing here are told, unless something worse has happened.
     if (result >= 0)
     {
         snwResult words = CheckSettings(def, variant, snwScene_GetDef(file->scene)->method, message);
         result = words < 0 ? words : result;
     }
+
     free(settings);
     return result;
 }
@@ -198,6 +205,8 @@ static snwResult RunScene(
     char folder[snw_maxPath], log[snw_maxPath], measures[snw_maxPath];
     snwRunDef run = snwDefaultRunDef();
     snwResult result = snw_ok;
+
+    // With a folder, each variant has one of its own in it.
     if (def->directory != NULL)
     {
         result = JoinPath(folder, def->directory, variant->name, message);
@@ -210,8 +219,10 @@ static snwResult RunScene(
         run.logPath = log;
         run.measuresPath = measures;
     }
+
     if (result < 0)
         return result;
+
     run.file = file;
     run.overwrite = def->overwrite;
     run.interrupt = snwInterrupt_Flag();
@@ -219,6 +230,7 @@ static snwResult RunScene(
     run.user = stage;
     result = snwRun(stage->context, &run, &stage->run->report, message);
     snwProgress_End(&stage->progress);
+
     return result;
 }
 
@@ -232,27 +244,34 @@ static snwResult RunVariant(snwComparison* comparison, const snwCompareDef* def,
     const snwVariant* variant = &def->variants[index];
     snwVariantRun* run = &comparison->runs[index];
     snwSceneFile file = {0};
+
     Stage stage = {.context = comparison->context, .run = run};
     snprintf(stage.label, sizeof stage.label, "%d/%d %s", index + 1, def->variantCount, variant->name);
     snwResult result = OpenScene(comparison->context, def, variant, &file, message);
     comparison->badInput = result < 0;
     if (result < 0)
         return result;
+
+    // What the scene says of itself, for the table.
     const snwSceneDef* scene = snwScene_GetDef(file.scene);
     snprintf(comparison->scene, sizeof comparison->scene, "%s", scene->name);
     snprintf(run->method, sizeof run->method, "%s", scene->method);
     run->seed = scene->seed;
     run->bodyCount = scene->bodyCount;
+
     result = OpenFilm(comparison->context, def, &file, run, message);
     if (result >= 0)
         result = RunScene(&stage, def, variant, &file, message);
     snwSceneFile_Close(&file);
+
+    // A run that diverges is an outcome; only what is none ends the comparison.
     run->result = result;
     if (!IsOutcome(result))
         return result;
     comparison->count = index + 1;
     if (result < 0)
         snprintf(run->reason, sizeof run->reason, "%s", message->text);
+
     return result;
 }
 
@@ -265,6 +284,8 @@ static snwResult WritePlot(const snwCompareDef* def, const snwComparison* compar
     char stem[snw_maxPath], words[256];
     snwPlotCurve curves[snw_mostVariants];
     int most = 0;
+
+    // A curve per variant, each with its own times.
     for (int i = 0; i < comparison->count; ++i)
     {
         const snwVariantRun* run = &comparison->runs[i];
@@ -272,12 +293,15 @@ static snwResult WritePlot(const snwCompareDef* def, const snwComparison* compar
         curves[i] = (snwPlotCurve){def->variants[i].name, run->times.data, values->data, values->count};
         most = values->count > most ? values->count : most;
     }
+
     if (most < 2) // frame 0 alone is no curve
         return snw_ok;
+
     snwResult result = JoinPath(stem, def->directory, name, message);
     if (result < 0)
         return result;
     snprintf(words, sizeof words, "%s of %s", title, comparison->scene);
+
     snwPlotDef plot = snwDefaultPlotDef();
     plot.title = words;
     plot.xLabel = "time (s)";
@@ -285,6 +309,7 @@ static snwResult WritePlot(const snwCompareDef* def, const snwComparison* compar
     plot.curves = curves;
     plot.curveCount = comparison->count;
     plot.overwrite = def->overwrite;
+
     return snwPlot_Write(comparison->context, &plot, stem, message);
 }
 
@@ -362,6 +387,7 @@ static snwResult DrawFilm(const snwCompareDef* def, snwComparison* comparison, s
         films[i] = comparison->runs[i].film;
         names[i] = def->variants[i].name;
     }
+
     if (JoinPath(film, def->directory, "film.mp4", message) < 0 ||
         JoinPath(picture, def->directory, "picture.png", message) < 0)
         return snw_errorIo;
@@ -379,11 +405,13 @@ static snwResult DrawFilm(const snwCompareDef* def, snwComparison* comparison, s
     snwProgress_End(&progress);
     if (result >= 0 || strncmp(message->file, film, sizeof message->file - 1) != 0)
         return result;
+
     // The numbers are worth more than their film: say it, and go on.
     comparison->noFilm = true;
     message->result = snw_warning;
     snwReportMessage(message);
     snwMessage_Clear(message);
+
     return snw_ok;
 }
 
@@ -412,6 +440,7 @@ snwResult snwCompare(snwContext* context, const snwCompareDef* def, snwCompariso
     if (result < 0)
         return comparison->result = result;
     FindFfmpeg(def, comparison);
+
     for (int i = 0; i < def->variantCount && worst != snw_errorInterrupted; ++i)
     {
         result = RunVariant(comparison, def, i, message);
@@ -419,8 +448,10 @@ snwResult snwCompare(snwContext* context, const snwCompareDef* def, snwCompariso
             break;
         worst = result < 0 ? result : worst;
     }
+
     snwMessage later = {0};
     snwResult written = WriteFiles(def, comparison, !IsOutcome(result) || worst == snw_errorInterrupted, &later);
+
     // What ended the runs is the news; trouble with the files is told only if they were fine.
     if (!IsOutcome(result) || worst < 0)
     {
@@ -428,6 +459,7 @@ snwResult snwCompare(snwContext* context, const snwCompareDef* def, snwCompariso
             snwPrintError(&later);
         return comparison->result = IsOutcome(result) ? worst : result;
     }
+
     *message = later;
     return comparison->result = written;
 }
@@ -467,6 +499,7 @@ void snwComparison_Caution(const snwCompareDef* def, const snwComparison* compar
     const snwRunReport* report = &run->report;
     bool others = false;
     int same = -1;
+
     for (int i = 0; i < comparison->count; ++i)
     {
         others = others || comparison->runs[i].bonesMove;
@@ -506,6 +539,7 @@ snwTextTable snwComparison_ToTable(const snwCompareDef* def, const snwComparison
         const snwRunReport* report = &run->report;
         const double numbers[] = {report->stepMsMedian, snwVariantRun_Drift(run), report->maxStretch,
             report->minVolumeRatio, report->last.centre.x, report->last.centre.y, report->last.centre.z};
+
         snwTextTable_AddRow(&table);
         snwTextTable_Set(&table, 0, "%s", def->variants[i].name);
         snwTextTable_Set(&table, 1, "%d", report->frames);
@@ -513,10 +547,12 @@ snwTextTable snwComparison_ToTable(const snwCompareDef* def, const snwComparison
             SetNumber(&table, 2 + k, numbers[k]);
         snwTextTable_Set(&table, 9, "%016" PRIx64, report->hash);
         snwTextTable_Set(&table, 10, "%s", Outcome(run));
+
         char caution[160];
         snwComparison_Caution(def, comparison, i, caution);
         snwTextTable_Set(&table, 11, "%s", caution);
     }
+
     return table;
 }
 
@@ -528,15 +564,19 @@ static json_t* RunToJson(const snwCompareDef* def, const snwComparison* comparis
     snwVec3 centre = report->last.centre;
     json_t* json = json_pack("{s:s, s:s, s:I, s:s, s:s, s:i}", "name", variant->name, "method", run->method, "seed",
         (json_int_t)run->seed, "result", Outcome(run), "reason", run->reason, "frames", report->frames);
+
     char caution[160];
+
     snwComparison_Caution(def, comparison, index, caution);
     json_object_set_new(json, "caution", json_string(caution));
     json_object_set_new(
         json, "first_inverted_frame", report->firstInverted >= 0 ? json_integer(report->firstInverted) : json_null());
+
     const snwParamInfo* param = variant->hasSetting ? snwFindAnyParam(variant->setting.name) : NULL;
     if (param != NULL)
         json_object_set_new(json, "settings",
             json_pack("{s:o}", variant->setting.name, snwParam_ToJson(param, variant->setting.value)));
+
     json_object_set_new(json, "hash", json_sprintf("%016" PRIx64, report->hash));
     json_object_set_new(json, "step_ms_median", snwJsonReal(report->stepMsMedian));
     json_object_set_new(json, "energy_first", snwJsonReal(report->first.energy));
@@ -546,6 +586,7 @@ static json_t* RunToJson(const snwCompareDef* def, const snwComparison* comparis
     json_object_set_new(json, "min_volume_ratio_min", snwJsonReal(report->minVolumeRatio));
     json_object_set_new(
         json, "centre", json_pack("[o, o, o]", snwJsonReal(centre.x), snwJsonReal(centre.y), snwJsonReal(centre.z)));
+
     return json;
 }
 

@@ -108,6 +108,8 @@ static snwExit ReadShow(const char* list, uint32_t* show)
         uint32_t bit;
     } marks[] = {{"contacts", snw_showContacts}, {"pins", snw_showPins}, {"joints", snw_showJoints},
         {"pressure", snw_showPressure}, {"handles", snw_showHandles}};
+
+    // Word by word, between commas.
     *show = 0;
     for (const char* word = list; *word != 0; word += strspn(word, ","))
     {
@@ -120,8 +122,10 @@ static snwExit ReadShow(const char* list, uint32_t* show)
             return snwUsage(
                 "contacts, pins, joints, pressure, handles", "--show does not know '%.*s'", (int)length, word);
         *show |= bit;
+
         word += length;
     }
+
     return *show != 0 ? snw_exitOk
                       : snwUsage("contacts, pins, joints, pressure, handles", "--show needs something to show");
 }
@@ -184,8 +188,10 @@ static snwResult CheckPaths(Stage* stage, snwMessage* message)
                                   : "--force to replace it, or another folder with -o",
             "it exists already");
         snwMessage_SetFile(message, stage->paths[i]);
+
         return snw_errorIo;
     }
+
     return def->directory != NULL ? snwMakeFolder(def->directory, message) : snw_ok;
 }
 
@@ -219,6 +225,7 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
         snwNote("a resumed run has no film");
         return snw_ok;
     }
+
     // Better known before minutes of drawing than after.
     bool encoder = snwHasProgram("ffmpeg");
     stage->performance->noFilm = def->transparent || !encoder; // films have no opacity
@@ -239,6 +246,7 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
     film.turntable = def->turntable;
     film.keepFrames = def->sequence;
     film.transparent = def->transparent;
+
     return snwCreateFilm(stage->context, &film, stage->file.scene, &stage->film, message);
 }
 
@@ -434,11 +442,13 @@ static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage
         snprintf(performance->reason, sizeof performance->reason, "%s", message->text);
     snwMessage later = {0};
     snwResult written = WriteOutputs(stage, performance, &later);
+
     // The run's own end is the news; what went wrong afterwards is told only if the run was fine.
     if (result >= 0 && written != snw_ok)
         *message = later;
     else if (written < 0)
         snwPrintError(&later);
+
     return result < 0 ? result : written < 0 ? written : performance->result;
 }
 
@@ -461,6 +471,7 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
         snwSceneFile_Close(&stage->file);
     snwPlots_Free(&stage->plots);
     free(stage);
+
     return result;
 }
 
@@ -559,6 +570,7 @@ json_t* snwFilmCheck_ToJson(const snwFilmCheck* check)
 
 json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* performance)
 {
+    // What was run.
     const snwRunReport* report = &performance->report;
     char hash[32];
     snprintf(hash, sizeof hash, "%016" PRIx64, report->hash);
@@ -566,6 +578,8 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
         performance->scene, "file", def->path, "method", performance->method, "result",
         snwPerformance_Outcome(performance), "reason", performance->reason, "seed", (json_int_t)performance->seed,
         "frames", report->frames, "bodies", performance->bodyCount, "hash", hash);
+
+    // By what, and how.
     snwVersion version = snwGetVersion();
     json_object_set_new(json, "version", json_sprintf("%d.%d.%d", version.major, version.minor, version.patch));
     json_object_set_new(json, "threads", json_integer(performance->threads));
@@ -573,6 +587,8 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
     json_object_set(json, "settings", performance->settings);
     json_object_set_new(json, "rate", snwJsonReal(performance->rate));
     json_object_set_new(json, "duration", snwJsonReal(performance->duration));
+
+    // How long it took, and what was odd.
     json_object_set_new(json, "step_ms_median", snwJsonReal(report->stepMsMedian));
     json_object_set_new(json, "step_ms_max", snwJsonReal(report->stepMsMax));
     json_object_set_new(json, "stage_ms", StagesToJson(report));
@@ -584,12 +600,15 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
         json, "first_inverted_frame", report->firstInverted >= 0 ? json_integer(report->firstInverted) : json_null());
     json_object_set_new(json, "retries", json_integer(report->retries));
     json_object_set_new(json, "warnings", snwWarnings_ToJson(report->warnings, report->warningCount));
+
+    // Measures at both ends, then the files.
     json_object_set_new(json, "first", snwMeasures_ToJson(&report->first));
     json_object_set_new(json, "last", snwMeasures_ToJson(&report->last));
     if (performance->filmCheck.frames > 0)
         json_object_set_new(json, "film_check", snwFilmCheck_ToJson(&performance->filmCheck));
     json_object_set_new(json, "files", FilesToJson(def, performance));
     json_object_set_new(json, "exports", snwExportsDef_ToJson(&def->exports));
+
     return json;
 }
 

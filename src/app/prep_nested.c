@@ -154,6 +154,7 @@ static snwResult Work(Nest* nest)
         return result;
     snwNote("body      %d tetrahedra, %d bones, by %s", nest->meshed.mesh.tetCount, nest->def.innerCount,
         snwMesher_Name(nest->meshed.mesher));
+
     // What TetGen was given, for those who want to run it themselves.
     if (nest->meshed.mesher == snw_mesherTetgen)
         result = WriteFile(nest, Smesh, ".smesh");

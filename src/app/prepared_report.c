@@ -37,6 +37,7 @@ static json_t* ToJson(const snwPrepared* prepared)
     for (int i = 0; i < def->handleCount; ++i)
         json_array_append_new(handles, json_string(def->handles[i].name));
 
+    // The character as a whole, then its lists.
     json_object_set_new(json, "schema", json_integer(1));
     json_object_set_new(json, "character", json_string(info.name));
     json_object_set_new(json, "source", json_string(made.source));

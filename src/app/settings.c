@@ -58,6 +58,7 @@ snwResult snwSettings_Check(const snwSetting* settings, int count, const char* m
 
 bool snwParam_ParseValue(const snwParamInfo* param, const char* text, double* value)
 {
+    // A choice is one of its words.
     if (param->type == snw_paramChoice)
     {
         for (int i = 0; param->choices[i] != NULL; ++i)
@@ -70,6 +71,7 @@ bool snwParam_ParseValue(const snwParamInfo* param, const char* text, double* va
         return *value = 1, true;
     if (param->type == snw_paramBool && strcmp(text, "false") == 0)
         return *value = 0, true;
+
     double number = 0;
     bool whole = param->type != snw_paramReal;
     if (!snwParseReal(text, &number) || number < param->lower || number > param->upper)

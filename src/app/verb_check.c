@@ -156,13 +156,19 @@ static snwResult CheckAgainst(
     snwAsset *from = NULL, *to = NULL;
     snwAgainst against = {0};
     snwResult result = snwAsset_Open(context, source, &from, message);
+
+    // A GLB is read again as a document; other formats are compared by what they hold.
     bool document = snwBakeFormat_OfPath(path) == snw_bakeGlb;
+
     if (result >= 0 && document)
         result = snwAsset_Open(context, path, &to, message);
+
     snwAgainstDef def = {.source = from, .written = to, .clip = -1};
     if (result >= 0)
         result = document ? snwCompareAgainst(context, &def, &against, message)
                           : snwCompareFileAgainst(context, from, path, &against, message);
+
+    // What was found, also if it is not good enough.
     if (result >= 0)
     {
         int length = snprintf(finding->what, sizeof finding->what,
@@ -177,6 +183,7 @@ static snwResult CheckAgainst(
                 "%d edges torn, %d folded (%d in the source)", against.torn, against.folded, against.sourceFolded);
         result = snwAgainst_Judge(&against, message);
     }
+
     snwAsset_Close(from);
     snwAsset_Close(to);
     return result;
@@ -207,18 +214,21 @@ static bool CheckFile(snwContext* context, const char* path, const char* source,
     bool sound = result >= 0;
     if (finding.notes == NULL)
         finding.notes = json_array();
+
     if (rows != NULL)
         json_array_append_new(
             rows, json_pack("{s:s, s:b, s:s, s:s, s:s, s:s, s:O}", "file", path, "sound", sound, "what", finding.what,
                       "place", message.place, "text", message.text, "remedy", message.remedy, "notes", finding.notes));
     else if (sound)
         printf("%s: ok: %s\n", path, finding.what);
+
     if (rows == NULL)
         PrintNotes(finding.notes);
     fflush(stdout);
     json_decref(finding.notes);
     if (result != snw_ok)
         snwReportMessage(&message);
+
     return sound;
 }
 

@@ -40,6 +40,8 @@ static void PrintCast(snwContext* context)
     {
         snwBlueprintFile file;
         char motions[snw_maxCell] = "";
+
+        // Names of all motions, as far as the cell reaches.
         if (snwBlueprintFile_Open(context, snwBuiltIn_Get(i)->name, &file, NULL) >= 0)
         {
             const snwBlueprint* blueprint = &file.blueprint;
@@ -47,6 +49,7 @@ static void PrintCast(snwContext* context)
             for (int m = 0; m < blueprint->motionCount && length < sizeof motions; ++m)
                 length += (size_t)snprintf(
                     motions + length, sizeof motions - length, "%s%s", m > 0 ? " " : "", blueprint->motions[m].name);
+
             snwTextTable_AddRow(&table);
             snwTextTable_Set(&table, 0, "%s", snwBuiltIn_Get(i)->name);
             snwTextTable_Set(&table, 1, "%d", blueprint->boneCount);
@@ -54,8 +57,10 @@ static void PrintCast(snwContext* context)
             snwTextTable_Set(&table, 3, "%s", motions);
             snwTextTable_Set(&table, 4, "%s", blueprint->description);
         }
+
         snwBlueprintFile_Free(&file);
     }
+
     snwTextTable_Print(&table, stdout);
     snwTextTable_Free(&table);
 }
@@ -82,12 +87,14 @@ static snwExit PrintList(snwContext* context, bool quiet)
             snwScenesFolder(folder, sizeof folder));
     for (int i = 0; quiet && i < scenes.count; ++i)
         puts(scenes.names[i]);
+
     if (!quiet && !none)
     {
         PrintScenes(&scenes);
         putchar('\n');
         PrintCast(context);
     }
+
     snwNames_Free(context, &scenes);
     return none ? snw_exitFailed : snw_exitOk;
 }

@@ -85,6 +85,8 @@ static snwExit PrintPresets(bool json)
         const snwPresetInfo* preset = snwPreset_GetInfo(i);
         const snwMaterial* m = &preset->material;
         const double numbers[] = {m->frequency, m->settling, m->young, m->poisson, m->density};
+
+        // Rows for both: JSON and the table.
         json_array_append_new(rows, PresetToJson(preset));
         snwTextTable_AddRow(&table);
         snwTextTable_Set(&table, 0, "%s", preset->name);
@@ -92,12 +94,14 @@ static snwExit PrintPresets(bool json)
             snwTextTable_Set(&table, 1 + k, "%g", numbers[k]);
         snwTextTable_Set(&table, 6, "%s", preset->help);
     }
+
     if (!json)
         snwTextTable_Print(&table, stdout);
     snwTextTable_Free(&table);
     if (json)
         return snwPrintJson(json_pack("{s:i, s:o}", "schema", 1, "presets", rows));
     json_decref(rows);
+
     return snw_exitOk;
 }
 
@@ -148,16 +152,20 @@ static snwExit PrintParams(int method, bool json)
 // docs/parameters.md: the same table for reading.
 static snwExit PrintParamsDoc(void)
 {
+    // The head.
     printf("<!-- Made by `sinew info --params-doc`; change the methods' tables, not this file. -->\n"
            "# Parameters\n\n"
            "Set them in a scene (`\"settings\": {\"sim.substeps\": 4}`), on the command line (`--set sim.substeps=4`, "
            "`--sweep`) or, where live, with a command while the sim runs.\n");
+
+    // A table per method.
     for (int m = 0; m < snwMethodCount(); ++m)
     {
         snwMethodInfo info = snwMethod_GetInfo(m);
         printf("\n## %s: %s\n\n%s\n\n| parameter | default | unit | range | live | meaning |\n"
                "| --- | --- | --- | --- | --- | --- |\n",
             info.name, info.title, info.source);
+
         for (int i = 0; i < info.paramCount; ++i)
         {
             const snwParamInfo* param = snwMethod_GetParam(m, i);
@@ -168,6 +176,7 @@ static snwExit PrintParamsDoc(void)
                 param->live ? "yes" : "no", param->help);
         }
     }
+
     return snw_exitOk;
 }
 
@@ -243,6 +252,7 @@ static void PrintBodies(const snwSceneDef* def)
         snwTextTable_Set(&table, 7, "%.4g %.4g %.4g .. %.4g %.4g %.4g", info.lower.x, info.lower.y, info.lower.z,
             info.upper.x, info.upper.y, info.upper.z);
     }
+
     snwTextTable_Print(&table, stdout);
     snwTextTable_Free(&table);
 }
@@ -313,10 +323,12 @@ static json_t* CharacterToJson(const snwBlueprint* blueprint, const snwCharacter
         json_object_set_new(json, "min_dihedral", snwJsonReal(facts.quality.minDihedral));
         json_object_set_new(json, "max_dihedral", snwJsonReal(facts.quality.maxDihedral));
     }
+
     json_object_set_new(json, "bones", NamesToJson(blueprint->bones, sizeof(snwBoneDef), blueprint->boneCount));
     json_object_set_new(json, "joints", NamesToJson(blueprint->joints, sizeof(snwJointDef), blueprint->jointCount));
     json_object_set_new(json, "handles", NamesToJson(blueprint->handles, sizeof(snwHandleDef), blueprint->handleCount));
     json_object_set_new(json, "motions", NamesToJson(blueprint->motions, sizeof(snwMotionDef), blueprint->motionCount));
+
     return json;
 }
 
@@ -326,6 +338,7 @@ static void PrintJoints(const snwBlueprint* blueprint)
         "ball", "hinge", "universal", "prismatic", "cylindrical", "fixed", "free"};
     static const char* const heads[] = {"<joint", "<type", "<from", "<to", "<limits"};
     snwTextTable table = snwTextTable_Start(heads, 5);
+
     for (int i = 0; i < blueprint->jointCount; ++i)
     {
         const snwJointDef* joint = &blueprint->joints[i];
@@ -334,6 +347,8 @@ static void PrintJoints(const snwBlueprint* blueprint)
         snwTextTable_Set(&table, 1, "%s", s_jointTypes[joint->type]);
         snwTextTable_Set(&table, 2, "%s", joint->parentBone >= 0 ? blueprint->bones[joint->parentBone].name : "world");
         snwTextTable_Set(&table, 3, "%s", blueprint->bones[joint->bone].name);
+
+        // Angles in degrees, ways in metres; a range that is none is left out.
         double unit = snwJointType_Slides(joint->type) ? 1 : 180 / SNW_PI;
         char range[48] = "", others[2][56] = {"", ""}, cone[32] = "";
         if (joint->lower <= joint->upper)
@@ -342,10 +357,12 @@ static void PrintJoints(const snwBlueprint* blueprint)
         for (int k = 0; k < 2; ++k)
             if (further[k][0] < further[k][1])
                 snprintf(others[k], sizeof others[k], "| %.4g..%.4g ", further[k][0] * unit, further[k][1] * unit);
+
         if (joint->type == snw_jointBall && joint->cone < SNW_PI)
             snprintf(cone, sizeof cone, "cone %.4g", joint->cone * unit);
         snwTextTable_Set(&table, 4, "%s%s%s%s", range, others[0], others[1], cone);
     }
+
     if (blueprint->jointCount > 0)
         snwTextTable_Print(&table, stdout);
     snwTextTable_Free(&table);
@@ -357,19 +374,24 @@ static void PrintCharacter(const snwBlueprint* blueprint, const snwCharacter* ch
     const snwCharacterInfo* info = &facts.info;
     printf(
         "character %s\n%s%s\n", info->name, blueprint->description[0] != 0 ? "          " : "", blueprint->description);
+
+    // The mesh, by its kind of elements.
     printf("mesh      %d vertices, %d of them elastic; ", info->vertexCount, info->elasticVertexCount);
     if (info->triangleCount > 0)
         printf("%d triangles\n", info->triangleCount);
     else
         printf("%d %s; %d skin triangles\n", info->hexCount > 0 ? info->hexCount : info->tetCount,
             info->hexCount > 0 ? "hexahedra" : "tetrahedra", info->skinTriangleCount);
+
     if (facts.quality.tetCount > 0)
         printf("angles    %.1f to %.1f degrees between faces of the flesh\n", facts.quality.minDihedral,
             facts.quality.maxDihedral);
+
     printf("body      %.4g kg, %.4g l, %.3g x %.3g x %.3g m\n", info->mass, 1e3 * info->volume,
         info->upper.x - info->lower.x, info->upper.y - info->lower.y, info->upper.z - info->lower.z);
     printf("skeleton  %d bones, %d joints with %d degrees of freedom, %d handles\n", info->boneCount, info->jointCount,
         facts.freedom, info->handleCount);
+
     for (int i = 0; i < blueprint->motionCount; ++i)
         printf("motion    %s, %g s%s\n", blueprint->motions[i].name, blueprint->motions[i].duration,
             blueprint->motions[i].loop ? ", in a loop" : "");
@@ -434,6 +456,7 @@ static json_t* FramesToJson(const snwFramesInfo* info)
                         "vertices", body->vertexCount, "skin_vertices", body->skinVertexCount, "triangles",
                         body->triangleCount, "bones", body->boneCount));
     }
+
     json_t* json = json_pack("{s:i, s:s, s:i, s:i, s:b, s:i, s:i, s:i, s:b, s:I, s:I, s:i, s:o}", "schema", 1,
         "version", info->version, "frames", info->frameCount, "planned", info->plannedFrames, "complete",
         info->complete, "chunks", info->chunkCount, "damaged_chunks", info->damagedChunks, "frames_per_chunk",
@@ -442,11 +465,13 @@ static json_t* FramesToJson(const snwFramesInfo* info)
     json_object_set_new(json, "rate", snwJsonReal(info->rate));
     json_object_set_new(json, "tolerance", snwJsonReal(info->tolerance));
     json_object_set_new(json, "scene_hash", json_sprintf("%016llx", (unsigned long long)info->sceneHash));
+
     return json;
 }
 
 static void PrintFramesInfo(const snwFramesInfo* info)
 {
+    // The file: frames, chunks, bytes, how exact.
     printf("cache     %d of %d frames, %s, written by sinew %s\n", info->frameCount, info->plannedFrames,
         info->complete ? "complete" : "cut short", info->version);
     printf("chunks    %d of up to %d frames", info->chunkCount, info->framesPerChunk);
@@ -459,10 +484,14 @@ static void PrintFramesInfo(const snwFramesInfo* info)
         printf("\npositions within %g m", info->tolerance);
     else
         printf("\npositions exact");
+
     printf("%s\nrate      %g frames per second\nscene     %016" PRIx64 "\n\n",
         info->hasVertices ? ", of the meshes too" : "", info->rate, info->sceneHash);
+
+    // Its bodies.
     static const char* const heads[] = {"<body", "<character", "vertices", "skin", "triangles", "bones"};
     snwTextTable table = snwTextTable_Start(heads, 6);
+
     for (int i = 0; i < info->bodyCount; ++i)
     {
         const snwFramesBody* body = &info->bodies[i];
@@ -474,6 +503,7 @@ static void PrintFramesInfo(const snwFramesInfo* info)
         snwTextTable_Set(&table, 4, "%d", body->triangleCount);
         snwTextTable_Set(&table, 5, "%d", body->boneCount);
     }
+
     snwTextTable_Print(&table, stdout);
     snwTextTable_Free(&table);
 }
@@ -508,6 +538,7 @@ static snwExit PrintAsset(snwContext* context, const char* path, bool json)
 
 static snwExit PrintFile(snwContext* context, const char* path, bool json)
 {
+    // By the ending where that is enough; names and contents decide about the rest.
     size_t length = strlen(path);
     if (length > 5 && strcmp(path + length - 5, ".snwf") == 0)
         return PrintFrames(context, path, json);
@@ -519,6 +550,7 @@ static snwExit PrintFile(snwContext* context, const char* path, bool json)
         return PrintBlueprint(context, path, json);
     if (snwAsset_IsOne(context, path) || !snwMayBeJson(path))
         return PrintAsset(context, path, json);
+
     snwSceneFile file = {0};
     snwMessage message;
     snwSceneOptions options = snwDefaultSceneOptions();
@@ -528,6 +560,7 @@ static snwExit PrintFile(snwContext* context, const char* path, bool json)
         snwPrintJson(SceneToJson(file.scene));
     else
         PrintScene(file.scene);
+
     snwSceneFile_Close(&file);
     return snw_exitOk;
 }
@@ -552,6 +585,7 @@ static snwExit PrintProgram(const snwContext* context, bool json)
 
 static snwExit Run(const snwArgs* args)
 {
+    // What needs no context.
     bool json = snwArgs_Has(args, "json");
     if (snwArgs_Has(args, "params-doc"))
         return PrintParamsDoc();
@@ -561,16 +595,19 @@ static snwExit Run(const snwArgs* args)
         return PrintMethods(json);
     if (snwArgs_Has(args, "presets"))
         return PrintPresets(json);
+
     snwContext* context = NULL;
     snwExit result = snwContextFromArgs(args, &context);
     if (result != snw_exitOk)
         return result;
+
     if (snwArgs_Has(args, "schema"))
         result = PrintSchema(context);
     else if (args->operandCount > 0)
         result = PrintFile(context, args->operands[0], json);
     else
         result = PrintProgram(context, json);
+
     snwDestroyContext(context);
     return result;
 }

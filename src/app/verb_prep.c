@@ -129,10 +129,13 @@ static snwExit PrintJson(const snwPrepared* prepared, const snwPrepareReport* re
     snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared));
     snwPreparedInfo made = snwPrepared_GetInfo(prepared);
     json_t *root = json_object(), *notes = json_array(), *steps = json_object();
+
     for (int i = 0; i < report->noteCount; ++i)
         json_array_append_new(notes, json_string(report->notes[i]));
     for (int i = 0; i < snw_prepareStepCount; ++i)
         json_object_set_new(steps, snwPrepareStep_Name((snwPrepareStep)i), snwJsonReal(report->seconds[i]));
+
+    // What came of it, and what it took.
     json_object_set_new(root, "source", json_string(made.source));
     json_object_set_new(root, "scale", snwJsonReal(made.scale));
     json_object_set_new(root, "mesher", json_string(snwMesher_Name(report->mesher)));
@@ -148,6 +151,7 @@ static snwExit PrintJson(const snwPrepared* prepared, const snwPrepareReport* re
     json_object_set_new(root, "bytes", json_integer((json_int_t)size));
     json_object_set_new(root, "embedding_error", snwJsonReal(made.embeddingError));
     json_object_set_new(root, "outside", json_integer(report->outsideCount));
+
     json_object_set_new(root, "surfaces", SurfaceJson(prepared));
     json_object_set_new(root, "seconds", steps);
     json_object_set_new(root, "notes", notes);

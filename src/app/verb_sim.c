@@ -134,6 +134,8 @@ static snwExit ReadBatch(const snwArgs* args, Batch* batch)
 {
     snwPerformDef* def = &batch->def;
     *def = snwDefaultPerformDef();
+
+    // Words that stand for themselves, then those that contradict each other.
     def->path = args->operands[0];
     def->overwrite = snwArgs_Has(args, "force");
     batch->directory = snwArgs_Text(args, "output");
@@ -143,6 +145,8 @@ static snwExit ReadBatch(const snwArgs* args, Batch* batch)
         return snw_exitUsage;
     if (snwArgs_Has(args, "duration") && def->frames > 0)
         return snwUsage("one of them", "--duration and --frames contradict each other");
+
+    // Each reader tells its own mistakes; the number of runs follows from sweeps and seeds.
     snwExit result = ReadCache(args, batch);
     if (result == snw_exitOk)
         result = snwExportsDef_Read(args, batch->directory, &def->exports);
@@ -157,6 +161,7 @@ static snwExit ReadBatch(const snwArgs* args, Batch* batch)
         result = ReadSeeds(args, batch);
     if (result == snw_exitOk)
         result = CountRuns(batch);
+
     return result == snw_exitOk ? ReadFilm(args, batch) : result;
 }
 
@@ -182,12 +187,14 @@ static void ChooseRun(Batch* batch, int run, snwPerformDef* def, char* directory
     def->options.hasSeed = batch->seedCount > 0;
     def->options.seed = batch->firstSeed + (uint64_t)(run % seeds);
     int rest = run / seeds;
+
     for (int i = batch->sweepCount - 1; i >= 0; --i)
     {
         const snwSweep* sweep = &batch->sweeps[i];
         batch->settings[batch->settingCount + i] = (snwSetting){sweep->param->name, sweep->values[rest % sweep->count]};
         rest /= sweep->count;
     }
+
     def->options.settings = batch->settings;
     def->options.settingCount = batch->settingCount + batch->sweepCount;
     def->directory = batch->directory;
@@ -213,12 +220,14 @@ static void PrintSingle(const snwPerformance* performance)
     PrintLine("time", report->last.time, "s");
     PrintLine("step, median", report->stepMsMedian, "ms");
     PrintLine("step, longest", report->stepMsMax, "ms");
+
     for (int i = 0; i < report->stageCount; ++i)
     {
         char name[64];
         snprintf(name, sizeof name, "  %s", report->stages[i].stage);
         PrintLine(name, report->stages[i].ms, "ms of each step");
     }
+
     PrintLine("energy, first", report->first.energy, "J");
     PrintLine("energy, last", report->last.energy, "J");
     PrintLine("energy, most", report->energyMax, "J");
@@ -232,23 +241,30 @@ static snwExit RunSingle(Batch* batch)
     snwPerformDef def;
     snwPerformance performance;
     snwMessage message;
+
     ChooseRun(batch, 0, &def, NULL, 0);
     snwResult result = snwPerform(batch->context, &def, &performance, &message);
+
+    // It did not even begin.
     if (!performance.ran)
     {
         snwPerformance_Free(&performance);
         return performance.badInput ? snwReportInput(&message) : snwReportMessage(&message);
     }
+
     if (batch->json)
         snwPrintJson(snwPerformance_ToJson(&def, &performance));
     else
         PrintSingle(&performance);
+
     fflush(stdout);
     snwReportMessage(&message);
     snwPerformance_Warn(&performance);
+
     if (result == snw_errorInterrupted)
         snwNote("kept: %d of %d frames%s", performance.report.frames, performance.frameCount,
             def.cache ? "; --resume goes on" : "");
+
     snwPerform_ListFiles(&def, &performance);
     snwPerformance_Free(&performance);
     return snwExit_FromResult(result);
@@ -283,6 +299,7 @@ static void AddTableRow(const Batch* batch, snwTextTable* table, const snwPerfor
 {
     const snwRunReport* report = &performance->report;
     int column = 0;
+
     snwTextTable_AddRow(table);
     if (batch->directory != NULL)
         snwTextTable_Set(table, column++, "%s", RunFolder(run).text);
@@ -293,6 +310,8 @@ static void AddTableRow(const Batch* batch, snwTextTable* table, const snwPerfor
             batch->sweeps[i].param, batch->settings[batch->settingCount + i].value, value, sizeof value);
         snwTextTable_Set(table, column++, "%s", value);
     }
+
+    // The figures of the run.
     snwTextTable_Set(table, column++, "%" PRIu64, performance->seed);
     snwTextTable_Set(table, column++, "%d", report->frames);
     SetNumber(table, column++, report->stepMsMedian);
@@ -311,10 +330,12 @@ static snwExit RunRow(Batch* batch, int run, json_t* rows, snwTextTable* table)
     snwPerformDef def;
     snwPerformance performance;
     snwMessage message;
+
     ChooseRun(batch, run, &def, directory, sizeof directory);
     snwDetail("run %d of %d", run + 1, batch->runCount);
     snwResult result = snwPerform(batch->context, &def, &performance, &message);
     snwExit code = snwExit_FromResult(result);
+
     if (performance.ran)
     {
         json_array_append_new(rows, snwPerformance_ToJson(&def, &performance));
@@ -322,6 +343,7 @@ static snwExit RunRow(Batch* batch, int run, json_t* rows, snwTextTable* table)
         batch->inverted += performance.report.firstInverted >= 0;
         batch->warned += performance.report.warningCount > 0;
     }
+
     if (result < 0 && result != snw_errorDiverged)
         code = performance.badInput ? snwReportInput(&message) : snwReportMessage(&message);
     snwPerformance_Free(&performance);
@@ -349,6 +371,7 @@ static snwExit WriteSweepFile(const Batch* batch, const snwTextTable* table)
     char* text = NULL;
     size_t size = 0;
     snwMessage message = {0};
+
     if (!SweepPath(batch, path))
         return snw_exitOk;
     FILE* stream = open_memstream(&text, &size);
@@ -362,6 +385,7 @@ static snwExit WriteSweepFile(const Batch* batch, const snwTextTable* table)
     if (result < 0)
         return snwReportMessage(&message);
     snwNote("%-12s %s", "table", path);
+
     return snw_exitOk;
 }
 
@@ -370,10 +394,13 @@ static snwExit RunMany(Batch* batch)
     snwExit sound = CheckSweepFile(batch);
     if (sound != snw_exitOk)
         return sound;
+
+    // Run by run: one that diverges does not stop the others, an error does.
     json_t* rows = json_array();
     snwTextTable table = StartTable(batch);
     snwExit worst = snw_exitOk;
     bool goOn = true;
+
     for (int run = 0; run < batch->runCount && goOn; ++run)
     {
         snwExit result = RunRow(batch, run, rows, &table);
@@ -381,17 +408,22 @@ static snwExit RunMany(Batch* batch)
         if (result != snw_exitOk)
             worst = result;
     }
+
     if (batch->json)
         snwPrintJson(json_pack("{s:i, s:O}", "schema", 1, "rows", rows));
     else if (table.rows > 1)
         snwTextTable_Print(&table, stdout);
+
     fflush(stdout);
+
+    // What went wrong in any of them.
     if (batch->inverted > 0)
         snwReport(snw_warning, "see first_inverted_frame with --json", "elements were inverted in %d of %d runs",
             batch->inverted, table.rows - 1);
     if (batch->warned > 0)
         snwReport(snw_warning, "see warnings with --json", "%d of %d runs ended with warnings", batch->warned,
             table.rows - 1);
+
     snwExit written = table.rows > 1 ? WriteSweepFile(batch, &table) : snw_exitOk;
     json_decref(rows);
     snwTextTable_Free(&table);

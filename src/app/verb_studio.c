@@ -136,6 +136,7 @@ static snwExit Serve(const snwArgs* args, const snwStudioDef* def)
     snwResult result = CheckSource(context, def, &message);
     if (result == snw_ok)
         result = snwStudio_Run(context, def, &message);
+
     // The page with the token is of no use any more.
     char door[snw_maxPath];
     if (snwJoinPath(door, sizeof door, def->folder, SNW_DOOR))
