@@ -446,11 +446,11 @@ static snwResult NoteDoubleTets(const snwDraft* draft, const snwAssetMesh* mesh,
 
 static snwResult NoteUnused(const snwDraft* draft, const snwAssetMesh* mesh, snwMessage* message)
 {
+    // Whatever may use a vertex.
     const struct
     {
         const int* corners;
         int64_t count;
-        // Whatever may use a vertex.
     } lists[] = {
         {mesh->triangles == NULL ? NULL : mesh->triangles[0], 3 * (int64_t)mesh->triangleCount},
         {mesh->tets == NULL ? NULL : mesh->tets[0], 4 * (int64_t)mesh->tetCount},

@@ -44,6 +44,8 @@ static bool Allocate(snwSoftWorld* world)
     const snwSoftWorldDef* def = &world->def;
     int threes = 3 * (def->contactCapacity + def->tieCapacity);
     int rows = threes, freedom = 0, skins = 0, bodyRows = threes;
+
+    // The most rows that any island can have, and the most that one body can have part in.
     for (int i = 0; i < def->bodyCount; ++i)
     {
         int joints = JointRoom(&def->bodies[i]);
@@ -52,8 +54,11 @@ static bool Allocate(snwSoftWorld* world)
         freedom = def->bodies[i].tree.freedom > freedom ? def->bodies[i].tree.freedom : freedom;
         skins = def->bodies[i].skinCount > skins ? def->bodies[i].skinCount : skins;
     }
+
     world->rowCapacity = rows;
     size_t n = (size_t)rows, own = (size_t)bodyRows;
+
+    // Copies of what is given.
     world->solids = snwCopyArray(context, def->solids, (size_t)def->solidCount, sizeof *def->solids);
     world->probes = snwCopyArray(context, def->probes, (size_t)def->probeCount, sizeof *def->probes);
     if (def->frictions != NULL)
@@ -62,25 +67,32 @@ static bool Allocate(snwSoftWorld* world)
     if (def->skinFrictions != NULL)
         world->skinFrictions = snwCopyArray(
             context, def->skinFrictions, (size_t)def->bodyCount * (size_t)def->bodyCount, sizeof *def->skinFrictions);
+
+    // What was found, and the problem that is made of it: W, compliances, q, lambda and scratch in one piece.
     world->memory = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->memory);
     world->contacts = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->contacts);
     world->ties = snwAllocArray(context, (size_t)def->tieCapacity, sizeof *world->ties);
     world->tieParts = snwAllocArray(context, (size_t)def->tiePartCapacity, sizeof *world->tieParts);
     world->blocks = snwAllocArray(context, n, sizeof *world->blocks);
     world->w = snwAllocArray(context, n * n + 4 * n + snwCoulomb_ScratchCount(rows), sizeof *world->w);
+
+    // Rows of one body at a time.
     world->rows = snwAllocArray(context, (own + 1) * (size_t)freedom, sizeof *world->rows);
     world->panels = snwAllocArray(context, snwDense_PanelCount(bodyRows, freedom), sizeof *world->panels);
     world->gram = snwAllocArray(context, own * own, sizeof *world->gram);
     world->index = snwAllocArray(context, own, sizeof *world->index);
+
     world->order = snwAllocArray(context, (size_t)def->contactCapacity, sizeof *world->order);
     world->islandOf = snwAllocArray(context, (size_t)def->bodyCount, sizeof *world->islandOf);
     world->jointRows = snwAllocArray(context, (size_t)def->bodyCount, sizeof *world->jointRows);
     world->wakes = snwAllocArray(context, 2 * (size_t)skins, sizeof *world->wakes);
+
     if (world->w == NULL || world->wakes == NULL)
         return false;
     world->compliance = world->w + n * n, world->q = world->compliance + n;
     world->lambda = world->q + n, world->scratch = world->lambda + n;
     world->sleeps = world->wakes + skins;
+
     return world->solids != NULL && world->probes != NULL && world->memory != NULL && world->contacts != NULL &&
            world->blocks != NULL && world->rows != NULL && world->panels != NULL && world->gram != NULL &&
            world->ties != NULL && world->tieParts != NULL && world->index != NULL && world->order != NULL &&
@@ -96,14 +108,18 @@ snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, s
         if (def->solids[i].body >= def->bodyCount ||
             (def->solids[i].body >= 0 && def->solids[i].link >= def->bodies[def->solids[i].body].tree.linkCount))
             return snwFail(message, snw_errorArgument, NULL, "solid %d is on a body or link that is not there", i);
+
     for (int i = 0; i < def->probeCount; ++i)
         if (def->probes[i].body < 0 || def->probes[i].body >= def->bodyCount ||
             def->probes[i].link >= def->bodies[def->probes[i].body].tree.linkCount)
             return snwFail(message, snw_errorArgument, NULL, "probe %d is on a body or link that is not there", i);
+
+    // Room for the largest skin.
     int most = 0;
     for (int i = 0; i < def->bodyCount; ++i)
         for (int s = 0; s < def->bodies[i].skinCount; ++s)
             most = def->bodies[i].skins[s].count > most ? def->bodies[i].skins[s].count : most;
+
     snwResult result = Allocate(world) ? snw_ok : snwFailMemory(message);
     if (result == snw_ok)
         result = snwSkinSearch_Create(context, most, &world->search, message);
@@ -196,15 +212,21 @@ static void Probe(snwSoftWorld* world, const snwSoftSettings* settings, snwSoftC
         const snwSoftSolid* solid = &world->solids[i];
         if (solid->body == contact->body)
             continue;
+
+        // How near the ball is, and how both sides move there.
         snwTransform place = solid->body < 0 ? solid->place : LinkPlace(world, solid->body, solid->link, solid->place);
         snwTouch touch = snwCollider_Touch(&solid->collider, place, centre);
         double gap = -touch.depth - radius;
         snwVec3 at = snwVec3_MulAdd(centre, -radius, touch.normal), drift = {0, 0, 0};
+
         if (solid->body < 0)
             drift = snwVec3_Scale(snwCollider_Motion(solid->before, solid->place, at), 1 / settings->h);
         contact->otherCount = solid->body < 0 ? 0 : 1;
         contact->others[0] = (snwSoftTiePart){{.skin = -1, .link = solid->link, .at = at}, 1};
+
         snwVec3 there = solid->body < 0 ? drift : PartVelocity(world, solid->body, contact->others, 1);
+
+        // Kept if it may meet within the step.
         double closing = -snwVec3_Dot(touch.normal, snwVec3_Sub(velocity, there));
         if (!(gap < settings->margin + 2 * settings->h * fmax(closing, 0)))
             continue;
@@ -259,11 +281,14 @@ static void MeetSkin(snwSoftWorld* world, const snwSoftSettings* settings, int64
     double reach = ReachOf(settings, body, other, MeanEdge(onto));
     if (!snwSkinSearch_Find(&world->search, from, onto, &other->tree, reach))
         return;
+
+    // Each point that has found a triangle: its weights at the corners are shares of what it pushes.
     for (int i = 0; i < from->count; ++i)
     {
         const snwSkinTouch* touch = &world->search.touches[i];
         if (touch->triangle < 0)
             continue;
+
         snwSoftContact contact = PointContact(world, b, s, i);
         contact.otherBody = otherBody, contact.otherCount = 3, contact.solid = world->def.solidCount + number;
         for (int c = 0; c < 3; ++c)
@@ -273,12 +298,14 @@ static void MeetSkin(snwSoftWorld* world, const snwSoftSettings* settings, int64
             at.arm = snwVec3_Sub(from->x[i], onto->x[corner]), at.at = from->x[i];
             contact.others[c] = (snwSoftTiePart){at, touch->weights[c]};
         }
+
         contact.slip = snwVec3_Sub(
             VelocityNow(body, &contact.touch), PartVelocity(world, otherBody, contact.others, 3));
         contact.gap = touch->gap, contact.normal = touch->normal;
         double closing = -snwVec3_Dot(touch->normal, contact.slip);
         if (!(contact.gap < settings->margin + 2 * settings->h * fmax(closing, 0)))
             continue;
+
         contact.key = KeyOf(world, key + i, contact.solid);
         contact.friction = world->skinFrictions != NULL ? world->skinFrictions[b * world->def.bodyCount + otherBody]
                                                         : s_skinFriction;
@@ -297,17 +324,22 @@ static void FindContacts(snwSoftWorld* world, const snwSoftSettings* settings)
         for (int s = 0; s < body->skinCount; ++s)
         {
             const snwPointSkin* skin = &body->skins[s];
+
+            // A point against solids, then all points of its skin against the surfaces of others; in one body only
+            // where limbs may meet.
             for (int i = 0; i < skin->count; ++i, ++key)
             {
                 snwSoftContact contact = PointContact(world, b, s, i);
                 Probe(world, settings, &contact, VelocityNow(body, &contact.touch), 0, key);
             }
+
             for (int o = 0, number = 0; o < world->def.bodyCount; ++o)
                 for (int t = 0; t < world->def.bodies[o].skinCount; ++t, ++number)
                     if (o != b || t != s || body->tree.linkCount > 2)
                         MeetSkin(world, settings, key - skin->count, b, s, o, t, number);
         }
     }
+
     for (int p = 0; p < world->def.probeCount; ++p, ++key)
     {
         const snwSoftProbe* probe = &world->probes[p];
@@ -317,6 +349,8 @@ static void FindContacts(snwSoftWorld* world, const snwSoftSettings* settings)
         snwVec3 v = snwSoftBody_Velocity(&world->def.bodies[probe->body], &contact.touch);
         Probe(world, settings, &contact, v, probe->radius, key);
     }
+
+    // Two directions across each normal.
     for (int c = 0; c < world->contactCount; ++c)
     {
         snwSoftContact* contact = &world->contacts[c];
@@ -344,6 +378,8 @@ static snwResult Adapt(snwSoftWorld* world, const snwSoftSettings* settings, snw
         for (int s = 0; s < body->skinCount; ++s)
         {
             snwPointSkin* skin = &body->skins[s];
+
+            // Who touches, on either side.
             memset(skin->wake, 0, (size_t)skin->count);
             for (int c = 0; c < world->contactCount && !settings->rigid; ++c)
             {
@@ -354,22 +390,27 @@ static snwResult Adapt(snwSoftWorld* world, const snwSoftSettings* settings, snw
                     if (contact->otherBody == b && contact->others[o].touch.skin == s && contact->others[o].share > 0)
                         skin->wake[contact->others[o].touch.point] = 1;
             }
+
             for (int t = 0; t < world->tieCount && !settings->rigid; ++t)
                 for (int p = world->ties[t].first; p < world->ties[t].first + world->ties[t].count; ++p)
                     if (world->ties[t].body == b && world->tieParts[p].touch.skin == s)
                         skin->wake[world->tieParts[p].touch.point] = 1;
+
+            // And whoever is near to that; the others sleep when they have come to rest.
             snwPointSkin_SpreadMarks(skin, settings->rings, skin->wake);
             for (int i = 0; i < skin->count; ++i)
                 skin->sleep[i] = skin->awake[i] && !skin->wake[i] &&
                                  (settings->rigid || IsAtRest(body, s, i, settings->rest));
             world->wakes[s] = skin->wake, world->sleeps[s] = skin->sleep;
         }
+
         snwResult result = snwSoftBody_Soften(body, world->wakes);
         if (result == snw_ok)
             result = snwSoftBody_Harden(body, world->sleeps, message);
         if (result != snw_ok)
             return result;
     }
+
     return snw_ok;
 }
 
@@ -388,6 +429,8 @@ static int JointRows(snwSoftWorld* world, const snwSoftSettings* settings, const
 {
     const snwBodyTree* tree = &body->tree;
     int n = tree->freedom, count = 0;
+
+    // Loops: open by so much, closed at that over h.
     for (int i = 0; i < body->loopCount; ++i)
     {
         double error[6];
@@ -395,6 +438,8 @@ static int JointRows(snwSoftWorld* world, const snwSoftSettings* settings, const
         for (int r = 0; r < made; ++r, ++count)
             PutJointBlock(world, snw_coulombEqual, world->rowCount + count, error[r] / settings->h);
     }
+
+    // Limits that the free motion comes near to.
     for (int i = 0; i < tree->linkCount; ++i)
     {
         snwLinkLimit limits[snw_maxLinkLimits];
@@ -408,10 +453,13 @@ static int JointRows(snwSoftWorld* world, const snwSoftSettings* settings, const
                 continue;
             memset(row, 0, (size_t)n * sizeof *row);
             memcpy(row + limits[l].first, limits[l].gradient, (size_t)limits[l].count * sizeof *row);
+
+            // Of a gap below 0 a part is taken back.
             double part = limits[l].gap > 0 ? 1 : settings->recover;
             PutJointBlock(world, snw_coulombAtLeast, world->rowCount + count++, part * limits[l].gap / settings->h);
         }
     }
+
     return count;
 }
 
@@ -455,6 +503,8 @@ static int TouchRows(snwSoftWorld* world, int b, int count)
         const snwSoftContact* contact = ContactAt(world, c);
         if (contact->body != b && contact->otherBody != b)
             continue;
+
+        // Along each axis: what the body has of the one side, less what it has of the other.
         for (int d = 0; d < 3; ++d, ++count)
         {
             double* row = world->rows + (size_t)count * (size_t)n;
@@ -467,12 +517,15 @@ static int TouchRows(snwSoftWorld* world, int b, int count)
             world->index[count] = 3 * c + d;
         }
     }
+
+    // Ties, wherever they hold it.
     for (int t = 0; t < world->tieCount; ++t)
         for (int d = 0; d < 3 && world->ties[t].body == b; ++d, ++count)
         {
             TieRow(world, &world->ties[t], d, world->rows + (size_t)count * (size_t)n);
             world->index[count] = world->ties[t].islandRow + d;
         }
+
     return count;
 }
 
@@ -486,22 +539,28 @@ static void AddBody(snwSoftWorld* world, const snwSoftSettings* settings, int b)
 {
     const snwSoftBody* body = &world->def.bodies[b];
     int joints = JointRows(world, settings, body), n = body->tree.freedom, first = world->rowCount;
+
+    // Velocities that joints have without any impulse.
     for (int r = 0; r < joints; ++r)
     {
         world->index[r] = first + r;
         for (int k = 0; k < n; ++k)
             world->q[first + r] += world->rows[r * n + k] * body->next[k];
     }
+
     int count = TouchRows(world, b, joints);
     world->jointRows[b] = world->island.rows + first;
     world->rowCount += joints;
     if (count == 0)
         return;
+
+    // J A^-1 J^T, added to what other bodies have put there.
     snwSoftBody_Sweep(body, count, world->rows, world->panels);
     snwDense_Gram(&body->factor, count, world->panels, world->gram, count);
     for (int i = 0; i < count; ++i)
         for (int j = 0; j < count; ++j)
             *Entry(world, world->index[i], world->index[j]) += world->gram[i * count + j];
+
     for (int r = first; r < first + joints; ++r)
         world->compliance[r] = s_jointYield * *Entry(world, r, r);
 }
@@ -553,6 +612,8 @@ static void AddTies(snwSoftWorld* world, int island)
         const snwSoftTie* tie = &world->ties[t];
         if (world->islandOf[tie->body] != island)
             continue;
+
+        // What the tie and each contact do to each other beside the links: the same along all axes.
         for (int c = 0; c < world->island.contacts; ++c)
         {
             const snwSoftContact* contact = ContactAt(world, c);
@@ -570,6 +631,8 @@ static void AddTies(snwSoftWorld* world, int island)
                 }
             }
         }
+
+        // And ties to each other.
         for (int o = 0; o < world->tieCount; ++o)
         {
             const snwSoftTie* other = &world->ties[o];
@@ -610,8 +673,11 @@ static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int
     snwSoftContact* contact = ContactAt(world, c);
     int row = 3 * c;
     double h = settings->h;
+
+    // How fast the sides move against each other without an impulse.
     const snwSoftBody* body = &world->def.bodies[contact->body];
     snwVec3 v = snwVec3_Sub(snwSoftBody_Velocity(body, &contact->touch), contact->drift);
+
     contact->rigid = IsHard(body, &contact->touch);
     for (int o = 0; o < contact->otherCount; ++o)
     {
@@ -621,6 +687,7 @@ static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int
         contact->rigid = contact->rigid && IsHard(other, touch);
     }
 
+    // Spring and damper where both sides are hard, as compliance and the part of a gap that is taken back.
     double part = settings->recover, firm = settings->stiffness * h + settings->damping;
     world->blocks[c] = (snwCoulombBlock){.kind = snw_coulombFriction, .row = row, .friction = contact->friction};
     for (int d = 0; d < 3; ++d)
@@ -628,11 +695,13 @@ static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int
         world->q[row + d] = snwVec3_Dot(Axis(contact, d), v);
         world->compliance[row + d] = contact->rigid ? settings->compliance * *Entry(world, row + d, row + d) : 0;
     }
+
     if (contact->rigid && firm > 0)
     {
         part = settings->stiffness * h / firm;
         world->compliance[row] = 1 / (h * firm);
     }
+
     world->q[row] += (contact->gap > 0 ? 1 : part) * contact->gap / h;
 }
 
@@ -675,28 +744,37 @@ static void FindIslands(snwSoftWorld* world)
 // An island: rows of its contacts first, three each, then those of its ties, then those of its bodies' joints.
 static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, int island)
 {
+    // Rows of ties and room for joints; W is cleared as far as it may be filled.
     world->island.blocks = world->island.contacts;
     for (int t = 0; t < world->tieCount; ++t)
         if (world->islandOf[world->ties[t].body] == island)
             world->ties[t].islandRow = 3 * world->island.blocks++;
+
     int first = 3 * world->island.blocks, most = first;
     for (int b = 0; b < world->def.bodyCount; ++b)
         most += world->islandOf[b] == island ? JointRoom(&world->def.bodies[b]) : 0;
     for (int i = 0; i < most; ++i)
         memset(Entry(world, i, 0), 0, (size_t)most * sizeof *world->w);
+
     world->rowCount = first, world->blockCount = world->island.blocks;
     double* lambda = world->lambda + world->island.rows;
+
     for (int b = 0; b < world->def.bodyCount; ++b)
         if (world->islandOf[b] == island)
             AddBody(world, settings, b);
+
     AddSkins(world);
     AddTies(world, island);
+
+    // What contacts and ties ask for, and what to start from.
     for (int c = 0; c < world->island.contacts; ++c)
         PutContact(world, settings, c);
     PutStart(world, lambda);
+
     for (int t = 0; t < world->tieCount; ++t)
         if (world->islandOf[world->ties[t].body] == island)
             PutTie(world, &world->ties[t]);
+
     for (int r = 3 * world->island.contacts; r < world->rowCount; ++r)
         lambda[r] = 0;
 
@@ -714,9 +792,12 @@ static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, in
         .tolerance = settings->tolerance,
         .lambda = lambda,
         .scratch = world->scratch};
+
+    // Looked at, solved, and counted.
     if (world->watch != NULL)
         world->watch(world->watcher, &def);
     snwCoulombReport report = snwCoulomb_Solve(&def);
+
     world->report.newtons += report.newtons, world->report.sweeps += report.sweeps;
     world->report.residual = fmax(world->report.residual, report.residual);
     world->report.solved = world->report.solved && report.solved;
@@ -777,6 +858,8 @@ static void Penalize(snwSoftWorld* world, const snwSoftSettings* settings)
 static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
 {
     world->memoryCount = 0;
+
+    // Contacts; what they push is kept to start from.
     for (int c = 0; c < world->contactCount && !settings->penalty; ++c)
     {
         snwSoftContact* contact = &world->contacts[c];
@@ -789,6 +872,7 @@ static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
         world->memory[world->memoryCount++] = (snwSoftMemory){contact->key, contact->impulse};
     }
 
+    // Ties, each in the parts that it holds.
     for (int t = 0; t < world->tieCount; ++t)
     {
         snwSoftTie* tie = &world->ties[t];
@@ -817,19 +901,24 @@ snwResult snwSoftWorld_Step(
 {
     FindContacts(world, settings);
     snwResult result = Adapt(world, settings, message);
+
+    // How every body would move by itself.
     for (int b = 0; b < world->def.bodyCount && result == snw_ok; ++b)
     {
         snwSoftStep step = others != NULL ? others[b] : (snwSoftStep){.h = 0};
         step.h = settings->h, step.gravity = settings->gravity, step.implicit = settings->implicit;
         result = snwSoftBody_Begin(&world->def.bodies[b], &step, message);
     }
+
     if (result != snw_ok)
         return result;
     if (settings->penalty)
         Penalize(world, settings);
+
     double began = snwClock_ThreadSeconds();
     Solve(world, settings);
     world->problemTime += snwClock_ThreadSeconds() - began;
+
     Apply(world, settings);
     for (int b = 0; b < world->def.bodyCount; ++b)
         snwSoftBody_End(&world->def.bodies[b]);

@@ -189,6 +189,8 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     sim->scratch = scratch;
     if (scratch == NULL)
         return snwFailMemory(message);
+
+    // Props are bodies of one link behind the scene's bodies.
     int bodies = sim->bodyCount + sim->def->propCount, solids = sim->def->colliderCount + sim->def->propCount;
     scratch->bodies = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof *scratch->bodies);
     scratch->steps = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof *scratch->steps);
@@ -196,10 +198,13 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     snwSoftSolid* solidList = snwArena_Alloc(&sim->arena, (size_t)solids, sizeof *solidList);
     double* frictions = snwArena_Alloc(&sim->arena, (size_t)bodies * (size_t)solids, sizeof *frictions);
     double* skinFrictions = snwArena_Alloc(&sim->arena, (size_t)bodies * (size_t)bodies, sizeof *skinFrictions);
+
+    // Probes of props and bodies: balls of hard shapes.
     size_t most = (size_t)sim->def->propCount * snw_maxPropPoints;
     for (int i = 0; i < sim->bodyCount; ++i)
         most += (size_t)snwSoft_PutProbes(sim, i, NULL);
     snwSoftProbe* probes = snwArena_Alloc(&sim->arena, most, sizeof *probes);
+
     if (sim->arena.failed)
         return snwFailMemory(message);
 
@@ -215,9 +220,12 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         if (scratch->loads[i] == NULL)
             return snwFailMemory(message);
     }
+
+    // What can be touched, and with which friction.
     PutSolids(sim, solidList);
     PutFrictions(sim, bodies, solids, frictions);
     PutSkinFrictions(sim, bodies, skinFrictions);
+
     snwSoftWorldDef def = {.bodyCount = bodies,
         .bodies = scratch->bodies,
         .solidCount = solids,
@@ -268,6 +276,7 @@ static void StoreProp(const snwSim* sim, int index, const snwSoftBody* body)
 static void Push(const snwSim* sim, double h)
 {
     snwSoftScratch* scratch = sim->scratch;
+
     for (int i = 0; i < scratch->bodyCount; ++i)
         memset(scratch->loads[i], 0, (size_t)scratch->bodies[i].tree.linkCount * sizeof **scratch->loads);
     for (int g = 0; g < sim->grabCount; ++g)
@@ -275,16 +284,21 @@ static void Push(const snwSim* sim, double h)
         const snwGrab* grab = &sim->grabs[g];
         if (grab->kind != snw_grabPush)
             continue;
+
         snwVec3 force = snwSim_PushForce(sim, grab);
         int index = grab->body < 0 ? sim->bodyCount + grab->vertex : grab->body;
         const snwSoftBody* body = &scratch->bodies[index];
         const snwSoftModel* model = grab->body < 0 ? NULL : sim->bodies[index].model;
+
+        // On a point of a skin, it is a kick.
         if (model != NULL && grab->vertex >= 0 && model->pointOfVertex[grab->vertex] >= 0)
         {
             snwVec3* kick = &body->skins->kicks[model->pointOfVertex[grab->vertex]];
             *kick = snwVec3_MulAdd(*kick, h, force);
             continue;
         }
+
+        // Else a force on its link, or on all links by their mass, at their centres.
         double mass = 0;
         snwSoftBody_Centre(body, &mass);
         bool inside = model != NULL && grab->vertex >= 0;
@@ -293,13 +307,16 @@ static void Push(const snwSim* sim, double h)
             double part = body->masses[link].mass / mass;
             if (inside)
                 part = link == model->anchors[grab->vertex].links[0];
+
             snwVec3 own = snwVec3_Scale(force, part), arm = {0, 0, 0};
             if (!inside && body->masses[link].mass > 0)
                 arm = snwMat3_MulVec(
                     body->tree.axes[link], snwVec3_Scale(body->masses[link].moment, 1 / body->masses[link].mass));
+
             snwSpatial load = {snwVec3_Cross(arm, own), own};
             scratch->loads[index][link] = snwSpatial_MulAdd(scratch->loads[index][link], 1, load);
         }
+
         for (int p = 0; model != NULL && !inside && p < body->skins->count; ++p)
             if (body->skins->awake[p] || body->skins->single[p] < 0)
                 body->skins->kicks[p] = snwVec3_MulAdd(body->skins->kicks[p], h * body->skins->masses[p] / mass, force);
@@ -309,20 +326,25 @@ static void Push(const snwSim* sim, double h)
 static snwSoftSettings SettingsOf(const snwSim* sim, double h)
 {
     snwSoftSettings settings = snwSoftWorld_DefaultSettings();
+
+    // In the order of the parameters.
     settings.h = h, settings.gravity = sim->state->gravity;
     settings.implicit = snwSim_Param(sim, snw_softIntegration) == 0;
     settings.rigid = snwSim_Param(sim, snw_softMode) == 1;
     settings.rings = (int)snwSim_Param(sim, snw_softRings);
     settings.rest = snwSim_Param(sim, snw_softRest);
+
     settings.compliance = snwSim_Param(sim, snw_softCompliance);
     settings.recover = snwSim_Param(sim, snw_softRecover);
     settings.shape = (snwCoulombShape)snwSim_Param(sim, snw_softCone);
     settings.start = (snwCoulombStart)snwSim_Param(sim, snw_softStart);
     settings.sweeps = (int)snwSim_Param(sim, snw_softSweeps);
+
     settings.penalty = snwSim_Param(sim, snw_softContact) == 1;
     settings.penaltyStiffness = snwSim_Param(sim, snw_softPenalty);
     settings.penaltyDamping = snwSim_Param(sim, snw_softPenaltyDamping);
     settings.tolerance = snwSim_Param(sim, snw_softTolerance);
+
     if (snwSim_Param(sim, snw_softSolver) == 1)
         settings.newtons = 0;
     return settings;
@@ -375,6 +397,8 @@ static void Report(snwSim* sim, double h)
         const snwSoftContact* from = &scratch->world.contacts[c];
         if (!(snwVec3_LengthSquared(from->impulse) > 0))
             continue;
+
+        // Whose it is, and which vertex stands for it.
         bool body = from->body < sim->bodyCount;
         snwContact contact = {.body = body ? from->body : -1, .collider = -1, .prop = -1, .otherBody = -1};
         const snwSoftModel* model = body ? sim->bodies[from->body].model : NULL;
@@ -388,6 +412,7 @@ static void Report(snwSim* sim, double h)
             contact.otherBody = from->otherBody;
         else
             contact.prop = from->solid - sim->def->colliderCount;
+
         contact.depth = fmax(-from->gap, 0);
         Put3(contact.position, from->touch.at), Put3(contact.normal, from->normal);
         Put3(contact.force, snwVec3_Scale(from->impulse, 1 / h));
@@ -430,6 +455,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
             snwSoft_Publish(sim, i);
             sim->bodies[i].residual = 0;
         }
+
     if (!world->report.solved && sim->lastSubstep)
         snwSim_Warn(sim, snw_warnUnconverged, 0, "more softcontact.compliance, or more substeps",
             "contact impulses are not what they should be: residual %.1e", world->report.residual);
@@ -472,6 +498,7 @@ static void GetMeasures(const snwSim* sim, int index, double* values)
     const snwSoftWorld* world = &scratch->world;
     snwVec3 force = {0, 0, 0};
     int pressed = 0;
+
     for (int c = 0; c < world->contactCount; ++c)
     {
         // What a body does to itself is no force on it.
@@ -481,6 +508,7 @@ static void GetMeasures(const snwSim* sim, int index, double* values)
         pressed += (contact->body == index || contact->otherBody == index) &&
                    snwVec3_LengthSquared(contact->impulse) > 0;
     }
+
     values[snw_softMeasureActive] = scratch->bodies[index].skins->activeCount;
     values[snw_softMeasureContacts] = pressed;
     values[snw_softMeasureResidual] = world->report.residual;

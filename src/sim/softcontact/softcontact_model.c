@@ -50,6 +50,7 @@ static void PlaceLinks(snwSoftModel* model, const snwCharacterDef* character)
         model->linkOfJoint[j] = -1;
     for (int placed = 0; placed < bones; ++placed)
     {
+        // Whose parent is placed already.
         int bone = NextBone(model, character), joint = bone < 0 ? -1 : FirstJointOf(character, bone);
         for (int b = 0; bone < 0; ++b) // a circle is cut at its first bone
             bone = model->linkOfBone[b] < 0 ? b : -1;
@@ -60,11 +61,15 @@ static void PlaceLinks(snwSoftModel* model, const snwCharacterDef* character)
             link->joint.type = snw_jointFree, link->joint.position = character->bones[bone].head;
         int parent = joint >= 0 ? character->joints[joint].parentBone : -1;
         link->joint.bone = placed, link->joint.parentBone = parent < 0 ? -1 : model->linkOfBone[parent];
+
         model->linkOfBone[bone] = placed;
         if (joint >= 0)
             model->linkOfJoint[joint] = placed;
     }
+
     model->linkCount = bones;
+
+    // Joints that have no link of their own.
     for (int j = 0; j < character->jointCount; ++j)
     {
         if (model->linkOfJoint[j] >= 0)
@@ -82,10 +87,14 @@ static snwPointAnchor AnchorOf(const snwSoftModel* model, int vertex)
     const snwCharacterDef* def = &model->character->def;
     snwPointAnchor anchor = {.count = 1, .links = {0}, .weights = {1}};
     int owner = def->boneCount > 0 ? model->character->vertexBones[vertex] : -1;
+
+    // A bone's own vertices go with it alone.
     if (owner >= 0)
         anchor.links[0] = model->linkOfBone[owner];
     if (def->boneCount == 0 || owner >= 0)
         return anchor;
+
+    // Without weights: with the nearest bone.
     if (def->boneWeights.vertexCount == 0)
     {
         double least = INFINITY;
@@ -96,11 +105,14 @@ static snwPointAnchor AnchorOf(const snwSoftModel* model, int vertex)
             if (away < least)
                 least = away, anchor.links[0] = model->linkOfBone[b];
         }
+
         return anchor;
     }
 
     const snwWeights* weights = &def->boneWeights;
     anchor.count = 0;
+
+    // Insertion by weight, into as many places as there are.
     for (int e = weights->starts[vertex]; e < weights->starts[vertex + 1]; ++e)
     {
         int at = anchor.count < snw_maxAnchorLinks ? anchor.count++ : snw_maxAnchorLinks;
@@ -110,9 +122,12 @@ static snwPointAnchor AnchorOf(const snwSoftModel* model, int vertex)
         if (at < snw_maxAnchorLinks)
             anchor.links[at] = model->linkOfBone[weights->handles[e]], anchor.weights[at] = weights->values[e];
     }
+
+    // They sum to one.
     double sum = 0;
     for (int k = 0; k < anchor.count; ++k)
         sum += anchor.weights[k];
+
     for (int k = 0; k < anchor.count; ++k)
         anchor.weights[k] /= sum;
     return anchor;
@@ -125,6 +140,8 @@ static snwResult Weigh(
 {
     const snwCharacterDef* def = &model->character->def;
     double* skin = (double*)model->skin.masses;
+
+    // All of the mesh first, by its weights.
     for (int v = 0; v < def->vertexCount; ++v)
         for (int k = 0; k < model->anchors[v].count; ++k)
         {
@@ -132,6 +149,8 @@ static snwResult Weigh(
             snwVec3 arm = snwVec3_Sub(def->vertices[v], link->joint.position);
             snwLinkMass_AddPoint(&link->mass, model->anchors[v].weights[k] * model->character->masses[v], arm);
         }
+
+    // Where a bone says what it weighs, that counts.
     for (int i = 0; i < model->linkCount; ++i)
         ratios[i] = 1;
     for (int b = 0; b < def->boneCount; ++b)
@@ -141,12 +160,15 @@ static snwResult Weigh(
         snwSoft_GiveMass(&def->bones[b], link);
         ratios[model->linkCount + model->linkOfBone[b]] = link->mass.mass;
     }
+
     const double* whole = ratios + model->linkCount;
 
     for (int p = 0; p < model->pointCount; ++p)
     {
         const snwPointAnchor* anchor = &model->skin.anchors[p];
         double ratio = 0, mass = model->character->masses[model->vertexOfPoint[p]];
+
+        // What a point takes: its vertex' mass as the link has it, or its part of the bone's shape.
         for (int k = 0; k < anchor->count; ++k)
             ratio += anchor->weights[k] * ratios[anchor->links[k]];
         if (shapes != NULL) // all points of a bone are alike
@@ -158,6 +180,8 @@ static snwResult Weigh(
         }
         else
             skin[p] = share * ratio * mass;
+
+        // That much less is the link's.
         for (int k = 0; k < anchor->count; ++k)
         {
             snwLinkDef* link = &model->links[anchor->links[k]];
@@ -165,12 +189,15 @@ static snwResult Weigh(
             snwLinkMass_AddPoint(&link->mass, -anchor->weights[k] * skin[p], arm);
         }
     }
+
+    // Nothing of a bone may be left below nothing.
     for (int b = 0; b < def->boneCount; ++b)
     {
         snwResult result = snwSoft_CheckMass(&def->bones[b], &model->links[model->linkOfBone[b]].mass, message);
         if (result < 0)
             return result;
     }
+
     return snw_ok;
 }
 
@@ -198,16 +225,21 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     model->character = character;
     model->arena.context = def->context;
 
+    // Points are those of the skin, or of the bones' shapes.
     size_t bones = (size_t)character->def.boneCount, joints = (size_t)character->def.jointCount;
     bool shaped = snwSoft_IsShaped(&character->def);
     size_t vertices = (size_t)character->def.vertexCount;
     size_t points = (size_t)(shaped ? snwSoft_ShapePointCount(&character->def) : character->skinVertexCount);
     size_t edges = shaped ? 12 * points : 3 * (size_t)character->skinTriangleCount;
     snwArena* arena = &model->arena;
+
+    // Links and joints.
     model->links = snwArena_Alloc(arena, bones + 1, sizeof *model->links);
     model->loops = snwArena_Alloc(arena, joints, sizeof *model->loops);
     model->linkOfBone = snwArena_Alloc(arena, bones, sizeof *model->linkOfBone);
     model->linkOfJoint = snwArena_Alloc(arena, joints, sizeof *model->linkOfJoint);
+
+    // Vertices, and which points they follow.
     model->anchors = snwArena_Alloc(arena, vertices, sizeof *model->anchors);
     model->vertexOfPoint = snwArena_Alloc(arena, points, sizeof(int));
     model->vertexOfLink = snwArena_Alloc(arena, bones + 1, sizeof(int));
@@ -215,23 +247,29 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     double* ratios = snwArena_Alloc(arena, 2 * bones + 2, sizeof *ratios);
     int* bonesOfPoints = snwArena_Alloc(arena, points, sizeof *bonesOfPoints);
     int(*corners)[3] = snwArena_Alloc(arena, points, sizeof *corners);
+
+    // The skin's definition, and room for it.
     model->pointOfVertex = snwArena_Alloc(arena, vertices, sizeof(int));
     snwVec3* rest = snwArena_Alloc(arena, points, sizeof *rest);
     snwPointAnchor* anchors = snwArena_Alloc(arena, points, sizeof *anchors);
     double *masses = snwArena_Alloc(arena, points, sizeof *masses), *stiffness = snwArena_Alloc(arena, points, 8);
     double *damping = snwArena_Alloc(arena, points, 8), *edgeStiffness = snwArena_Alloc(arena, edges, 8);
     int(*pairs)[2] = snwArena_Alloc(arena, edges, sizeof *pairs);
+
     if (arena->failed)
     {
         snwSoft_DestroyModel(def->context, model);
         return snwFailMemory(message);
     }
 
+    // Vertices and points by each other's numbers.
     model->pointCount = (int)points;
     for (size_t v = 0; v < vertices; ++v)
         model->pointOfVertex[v] = -1;
     for (size_t p = 0; p < points && !shaped; ++p)
         model->vertexOfPoint[p] = character->skinVertices[p], model->pointOfVertex[character->skinVertices[p]] = (int)p;
+
+    // Links; without bones the body is one.
     PlaceLinks(model, &character->def);
     if (bones == 0)
     {
@@ -239,11 +277,13 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
         model->links[0].joint = snwDefaultJointDef();
         model->links[0].joint.type = snw_jointFree, model->links[0].joint.position = character->centre;
     }
+
     for (int i = 0; i < model->linkCount; ++i)
         model->freedom += snwJointType_Freedom(model->links[i].joint.type);
     for (size_t v = 0; v < vertices; ++v)
         model->anchors[v] = AnchorOf(model, (int)v);
 
+    // The skin: points with springs to their links and to each other.
     double k = Own(def, snw_softStiffness);
     model->skin = (snwPointSkinDef){.pointCount = (int)points,
         .capacity = (int)Own(def, snw_softAwake),
@@ -256,6 +296,7 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
         .edgeStiffness = edgeStiffness,
         .triangleCount = shaped ? 0 : character->skinTriangleCount,
         .triangles = (const int(*)[3])character->skinTriangles};
+
     snwSoftPoints made = {rest, anchors, bonesOfPoints, corners, pairs};
     if (shaped)
     {
@@ -264,6 +305,8 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     }
     else
         model->skin.edgeCount = PutEdges(character, pairs);
+
+    // Vertices of the skin rest where the mesh has them.
     for (size_t p = 0; p < points; ++p)
     {
         if (!shaped)
@@ -273,8 +316,10 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
         }
         stiffness[p] = Own(def, snw_softVertex) * k, damping[p] = Own(def, snw_softDamping) * k;
     }
+
     for (int e = 0; e < model->skin.edgeCount; ++e)
         edgeStiffness[e] = Own(def, snw_softEdge) * k;
+
     snwResult weighed = Weigh(model, Own(def, snw_softShare), shaped ? &made : NULL, ratios, message);
     if (weighed < 0)
         snwSoft_DestroyModel(def->context, model);
@@ -294,12 +339,15 @@ snwResult snwSoft_CreateBody(snwSim* sim, int index, snwSoftBody* body, snwMessa
 {
     const snwSoftModel* model = sim->bodies[index].model;
     snwTransform start = sim->starts[index].transform;
+
     snwMat3 R = snwQuat_ToMat3(start.rotation);
     snwArena arena = {.context = sim->context};
     snwLinkDef* links = snwArena_Copy(&arena, model->links, (size_t)model->linkCount, sizeof *links);
     snwJointDef* loops = snwArena_Copy(&arena, model->loops, (size_t)model->loopCount, sizeof *loops);
     snwVec3* points = snwArena_Alloc(&arena, (size_t)model->pointCount, sizeof *points);
     snwResult result = arena.failed ? snwFailMemory(message) : snw_ok;
+
+    // Joints and loops turned into the world.
     for (int i = 0; i < model->linkCount + model->loopCount && result == snw_ok; ++i)
     {
         snwJointDef* joint = i < model->linkCount ? &links[i].joint : &loops[i - model->linkCount];
@@ -307,12 +355,15 @@ snwResult snwSoft_CreateBody(snwSim* sim, int index, snwSoftBody* body, snwMessa
         joint->axis = snwQuat_Rotate(start.rotation, joint->axis);
         joint->axis2 = snwQuat_Rotate(start.rotation, joint->axis2);
     }
+
+    // Masses turn with them; so do points.
     for (int i = 0; i < model->linkCount && result == snw_ok; ++i)
     {
         snwLinkMass* mass = &links[i].mass;
         mass->moment = snwMat3_MulVec(R, mass->moment);
         mass->inertia = snwMat3_MulTranspose(snwMat3_Mul(R, mass->inertia), R);
     }
+
     for (int p = 0; p < model->pointCount && result == snw_ok; ++p)
         points[p] = snwTransform_Apply(start, model->skin.points[p]);
     if (result == snw_ok)
@@ -322,6 +373,7 @@ snwResult snwSoft_CreateBody(snwSim* sim, int index, snwSoftBody* body, snwMessa
         snwSoftBodyDef def = {model->linkCount, 1, model->loopCount, links, &skin, loops};
         result = snwSoftBody_Create(sim->context, &def, body, message);
     }
+
     snwArena_Free(&arena);
     return result;
 }
@@ -333,6 +385,7 @@ static snwSoftState LayOut(const snwSoftModel* model, snwLayout* layout)
 {
     const snwCharacterDef* def = &model->character->def;
     size_t points = (size_t)model->pointCount, vertices = (size_t)def->vertexCount;
+
     snwSoftState state;
     state.poses = snwLayout_Take(layout, (size_t)model->linkCount, sizeof *state.poses);
     state.u = snwLayout_Take(layout, (size_t)model->freedom, sizeof *state.u);
@@ -340,6 +393,7 @@ static snwSoftState LayOut(const snwSoftModel* model, snwLayout* layout)
     state.v = snwLayout_Take(layout, points, sizeof *state.v);
     state.frozen = snwLayout_Take(layout, points, sizeof *state.frozen);
     state.awake = snwLayout_Take(layout, points, 1);
+
     state.memoryCount = snwLayout_Take(layout, 1, sizeof *state.memoryCount);
     state.memory = snwLayout_Take(layout, snw_softMemoryRoom, sizeof *state.memory);
     state.joints = snwLayout_Take(layout, (size_t)def->jointCount, sizeof *state.joints);
@@ -347,6 +401,7 @@ static snwSoftState LayOut(const snwSoftModel* model, snwLayout* layout)
     state.outVelocities = snwLayout_Take(layout, vertices, 4 * sizeof(float));
     state.outBones = snwLayout_Take(layout, (size_t)def->boneCount, sizeof *state.outBones);
     state.outJoints = snwLayout_Take(layout, (size_t)def->jointCount, sizeof *state.outJoints);
+
     return state;
 }
 
@@ -372,6 +427,7 @@ void snwSoft_InitBody(snwSim* sim, int index)
     const snwSoftModel* model = sim->bodies[index].model;
     const snwBodyStart* start = &sim->starts[index];
     snwSoftBody* body = BodyOf(sim, index);
+
     memset(sim->bodies[index].state, 0, snwSoft_StateSize(model));
     snwSoftState state = snwSoft_State(sim, index);
     for (int j = 0; j < model->character->def.jointCount; ++j)
@@ -379,6 +435,8 @@ void snwSoft_InitBody(snwSim* sim, int index)
             model->character->def.joints[j].target, model->character->def.joints[j].motor, 0};
 
     snwSoftBody_Reset(body);
+
+    // Roots that are free have the velocity of the start; all others follow.
     snwVec3 centre = snwTransform_Apply(start->transform, model->character->centre);
     for (int i = 0; i < model->linkCount; ++i)
     {
@@ -390,6 +448,7 @@ void snwSoft_InitBody(snwSim* sim, int index)
         const double u[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
         memcpy(body->u + body->tree.first[i], u, sizeof u);
     }
+
     snwSoftBody_Look(body);
     snwSoft_Store(sim, index);
     snwSoft_Publish(sim, index);
@@ -406,6 +465,8 @@ bool snwSoft_IsSound(const snwSim* sim, int index)
                 fabs(snwQuat_Dot(state.poses[i].turn, state.poses[i].turn) - 1) < 1e-6;
     for (int k = 0; k < model->freedom && sound; ++k)
         sound = isfinite(state.u[k]);
+
+    // Points: no more awake than there is room for.
     int awake = 0, most = model->skin.capacity > 0 ? model->skin.capacity : model->pointCount;
     for (int p = 0; p < model->pointCount && sound; ++p)
     {
@@ -413,6 +474,7 @@ bool snwSoft_IsSound(const snwSim* sim, int index)
                 state.awake[p] <= 1;
         awake += state.awake[p];
     }
+
     for (int m = 0; sound && m < *state.memoryCount; ++m)
         sound = snwVec3_IsFinite(state.memory[m].impulse);
     for (int j = 0; sound && j < model->character->def.jointCount; ++j)
@@ -426,12 +488,15 @@ void snwSoft_Load(const snwSim* sim, int index)
     snwSoftState state = snwSoft_State(sim, index);
     snwSoftBody* body = BodyOf(sim, index);
     size_t points = (size_t)model->pointCount;
+
     memcpy(body->poses, state.poses, (size_t)model->linkCount * sizeof *state.poses);
     memcpy(body->u, state.u, (size_t)model->freedom * sizeof *state.u);
     memcpy(body->skins->x, state.x, points * sizeof *state.x);
     memcpy(body->skins->v, state.v, points * sizeof *state.v);
     memcpy(body->skins->frozen, state.frozen, points * sizeof *state.frozen);
     memcpy(body->skins->awake, state.awake, points);
+
+    // Motors and their targets are states.
     for (int j = 0; j < model->character->def.jointCount; ++j)
     {
         if (model->linkOfJoint[j] < 0)
@@ -439,6 +504,7 @@ void snwSoft_Load(const snwSim* sim, int index)
         snwJointDef* joint = &body->tree.links[model->linkOfJoint[j]].joint;
         joint->target = state.joints[j].target, joint->motor = state.joints[j].motor != 0;
     }
+
     snwSoftBody_Look(body);
 }
 
@@ -475,6 +541,8 @@ void snwSoft_Publish(snwSim* sim, int index)
     const snwBodyTree* tree = &body->tree;
     const snwPointSkin* skin = body->skins;
     snwSoftState state = snwSoft_State(sim, index);
+
+    // Vertices: carried by links, or where their points are.
     for (int v = 0; v < model->character->def.vertexCount; ++v)
     {
         int point = model->pointOfVertex[v];
@@ -489,18 +557,23 @@ void snwSoft_Publish(snwSim* sim, int index)
             u = snwVec3_MulAdd(
                 u, model->anchors[v].weights[k], snwSpatial_At(tree->twists[link], snwVec3_Sub(y, tree->origin)));
         }
+
         if (point >= 0)
         {
             x = skin->x[point];
             u = skin->awake[point] ? skin->v[point] : snwPointSkin_Carried(skin, tree, point);
         }
+
+        // With shapes that touch in its place, the mesh follows their points.
         if (model->follows != NULL)
             x = snwVec3_Add(x, snwSoft_Followed(&model->follows[v], tree, skin));
+
         if (v == 0)
             snwBody_Follow(&sim->bodies[index], x);
         snwRow_SetPlace(state.outPositions, v, *sim->bodies[index].origin, x);
         snwRow_Set(state.outVelocities, v, u);
     }
+
     const snwCharacterDef* def = &model->character->def;
     for (int b = 0; b < def->boneCount; ++b)
         state.outBones[b] = MotionOf(sim, index, model->linkOfBone[b]);

@@ -85,27 +85,35 @@ int snwSoft_PutShapePoints(snwSoftModel* model, snwSoftPoints* points)
     int first = 0, edges = 0;
     for (int b = 0; b < def->boneCount; ++b)
     {
+        // Contacts of the bone are told of the vertex next to its shape.
         const snwBoneShape* shape = &def->bones[b].shape;
         model->vertexOfLink[model->linkOfBone[b]] = NearestSkinVertex(model->character, shape->place.position);
         if (!IsSoft(shape))
             continue;
+
+        // Corners of the cells on the surface of the box.
         int(*at)[3] = points->corners + first, count = BoxCorners(shape->cells, at);
         for (int i = 0; i < count; ++i)
         {
+            // In the box, -1 to 1 along each axis.
             const double cell[3] = {shape->cells[0], shape->cells[1], shape->cells[2]};
             snwVec3 own = {shape->size.x * (2 * at[i][0] / cell[0] - 1), shape->size.y * (2 * at[i][1] / cell[1] - 1),
                 shape->size.z * (2 * at[i][2] / cell[2] - 1)};
             int p = first + i;
+
             points->rest[p] = snwTransform_Apply(shape->place, own);
             points->anchors[p] = (snwPointAnchor){.count = 1, .links = {model->linkOfBone[b]}, .weights = {1}};
             points->bones[p] = b;
             model->vertexOfPoint[p] = NearestSkinVertex(model->character, points->rest[p]);
+
             for (int j = 0; j < count; ++j)
                 if (AreTied(shape->cells, at[i], at[j]))
                     points->edges[edges][0] = p, points->edges[edges++][1] = first + j;
         }
+
         first += count;
     }
+
     return edges;
 }
 
@@ -117,11 +125,14 @@ void snwSoft_FollowPoints(snwSoftModel* model, const snwSoftPoints* points)
     {
         snwSoftFollow* follow = &model->follows[v];
         double sum = 0;
+
+        // Points of the vertex' own bone; insertion into a short list.
         for (int p = 0; p < model->pointCount; ++p)
         {
             if (points->anchors[p].links[0] != model->anchors[v].links[0])
                 continue;
             snwVec3 apart = snwVec3_Sub(points->rest[p], def->vertices[v]);
+
             double weight = model->anchors[v].weights[0] / (snwVec3_LengthSquared(apart) + s_square);
             int at = follow->count < snw_softFollowed ? follow->count++ : snw_softFollowed;
             for (; at > 0 && weight > follow->weights[at - 1]; --at)
@@ -130,6 +141,8 @@ void snwSoft_FollowPoints(snwSoftModel* model, const snwSoftPoints* points)
             if (at < snw_softFollowed)
                 follow->points[at] = p, follow->weights[at] = weight;
         }
+
+        // Together they count as much as the vertex follows the bone.
         for (int k = 0; k < follow->count; ++k)
             sum += follow->weights[k];
         for (int k = 0; k < follow->count; ++k)
@@ -157,11 +170,13 @@ int snwSoft_PutProbes(const snwSim* sim, int index, snwSoftProbe* probes)
     const snwCharacterDef* def = &model->character->def;
     snwQuat turn = sim->starts[index].transform.rotation;
     int count = 0;
+
     for (int b = 0; b < def->boneCount; ++b)
     {
         const snwBoneShape* shape = &def->bones[b].shape;
         if (shape->kind == snw_colliderPlane || IsSoft(shape))
             continue;
+
         int link = model->linkOfBone[b];
         snwPropPoints points = snwPropPoints_Make(shape->kind, shape->size);
         for (int p = 0; p < points.count; ++p, ++count)
