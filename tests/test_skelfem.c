@@ -172,6 +172,45 @@ TEST(skelfem, stopsPullAsTheirEnergyAsks)
     }
 }
 
+// Around what is inside out nothing is stopped, until that has opened.
+TEST(skelfem, knotsAreLetThrough)
+{
+    Flesh flesh;
+    const snwTetStop* stops;
+    OpenFlesh(&flesh, 400);
+    const snwCharacterDef* def = &flesh.character->def;
+    unsigned char* knots = snwArena_Alloc(&flesh.arena, (size_t)def->tetCount, 1);
+    REQUIRE(knots != NULL);
+    Flatten(&flesh, 0.15);
+    flesh.x[0].y += 1; // through its opposite faces
+    snwElasticity_FindKnots(flesh.elasticity, flesh.x, knots);
+    Flatten(&flesh, 0.15);
+    EnergyOf(&flesh);
+    int count = snwElasticity_FindStops(flesh.elasticity, flesh.x, &stops), knotted = 0, near = 0;
+    for (int e = 0; e < def->tetCount; ++e)
+    {
+        bool touches = false;
+        knotted += knots[e];
+        for (int other = 0; other < def->tetCount; ++other)
+            for (int k = 0; k < 16 && knots[other]; ++k)
+                touches = touches || def->tets[e][k / 4] == def->tets[other][k % 4];
+        near += touches;
+    }
+    CHECK(knotted > 0 && near > knotted && near < def->tetCount);
+    CHECK_INT(count, def->tetCount - near);
+
+    // Squeezed flesh that was knotted still is; open flesh is not.
+    snwElasticity_FindKnots(flesh.elasticity, flesh.x, knots);
+    EnergyOf(&flesh);
+    CHECK_INT(snwElasticity_FindStops(flesh.elasticity, flesh.x, &stops), def->tetCount - near);
+    Flatten(&flesh, 0.6);
+    snwElasticity_FindKnots(flesh.elasticity, flesh.x, knots);
+    Flatten(&flesh, 0.15);
+    EnergyOf(&flesh);
+    CHECK_INT(snwElasticity_FindStops(flesh.elasticity, flesh.x, &stops), def->tetCount);
+    CloseFlesh(&flesh);
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Steps
 

@@ -66,6 +66,8 @@ snwElasticity* snwElasticity_Create(snwContext* context, snwArena* arena, const 
     elasticity->blockCount = (def->tetCount + elasticity_lanes - 1) / elasticity_lanes;
     elasticity->blocks = snwArena_Alloc(arena, (size_t)elasticity->blockCount, sizeof *elasticity->blocks);
     elasticity->dampings = snwArena_Alloc(arena, (size_t)elasticity->blockCount, sizeof *elasticity->dampings);
+    elasticity->loose = snwArena_Alloc(arena, (size_t)elasticity->blockCount, elasticity_lanes);
+    elasticity->tangled = snwArena_Alloc(arena, (size_t)def->vertexCount, 1);
     elasticity->stopped = snwArena_Alloc(arena, (size_t)elasticity->blockCount, 1);
     elasticity->stops = snwArena_Alloc(arena, (size_t)def->tetCount, sizeof *elasticity->stops);
     elasticity->cornerStarts = snwArena_Alloc(arena, (size_t)def->vertexCount + 1, sizeof(int));
@@ -110,6 +112,57 @@ void snwElasticity_Begin(snwElasticity* elasticity, const snwVec3* positions, do
         snwParallelFor(elasticity->context, elasticity->blockCount, elasticity_blockGrain, RunBegin, &evaluation);
 }
 
+typedef struct KnotLoop
+{
+    const snwElasticity* elasticity;
+    const snwVec3* positions;
+    unsigned char* knots;
+} KnotLoop;
+
+// How many tets are knotted.
+static double RunKnots(int begin, int end, void* data)
+{
+    static const double s_open = 0.5; // of its volume: it is knotted no longer
+    const KnotLoop* loop = data;
+    double count = 0;
+    for (int e = begin; e < end; ++e)
+    {
+        const snwElasticBlock* block = &loop->elasticity->blocks[e / elasticity_lanes];
+        double depth = snwElasticBlock_Squeeze(block, e % elasticity_lanes, loop->positions).depth;
+        if (depth > SNW_SQUEEZED)
+            loop->knots[e] = 1;
+        else if (depth < SNW_SQUEEZED - s_open)
+            loop->knots[e] = 0;
+        count += loop->knots[e];
+    }
+    return count;
+}
+
+void snwElasticity_FindKnots(snwElasticity* elasticity, const snwVec3* positions, unsigned char* knots)
+{
+    KnotLoop loop = {elasticity, positions, knots};
+    double count = 0;
+    if (knots != NULL)
+        count = snwParallelSum(elasticity->context, elasticity->tetCount, elasticity_rowGrain, RunKnots, &loop);
+    if (elasticity->anyLoose)
+        memset(elasticity->loose, 0, elasticity_lanes * (size_t)elasticity->blockCount);
+    elasticity->anyLoose = count > 0;
+    if (!elasticity->anyLoose)
+        return;
+
+    memset(elasticity->tangled, 0, (size_t)elasticity->vertexCount);
+    for (int pass = 0; pass < 2; ++pass)
+        for (int e = 0; e < elasticity->tetCount; ++e)
+            for (int a = 0; a < 4; ++a)
+            {
+                int v = elasticity->blocks[e / elasticity_lanes].corners[a][e % elasticity_lanes];
+                if (pass == 0)
+                    elasticity->tangled[v] |= knots[e];
+                else
+                    elasticity->loose[e] |= elasticity->tangled[v];
+            }
+}
+
 static double RunEvaluate(int begin, int end, void* data)
 {
     const snwEvaluation* evaluation = data;
@@ -140,7 +193,7 @@ int snwElasticity_FindStops(snwElasticity* elasticity, const snwVec3* positions,
         }
         int lane = e % elasticity_lanes;
         snwSqueeze squeeze = snwElasticBlock_Squeeze(block, lane, positions);
-        if (!(squeeze.depth > 0 && block->stop[lane] > 0))
+        if (!(squeeze.depth > 0 && block->stop[lane] > 0) || elasticity->loose[e])
             continue;
 
         double root = sqrt(squeeze.steepness);

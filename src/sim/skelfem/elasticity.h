@@ -19,6 +19,10 @@
 //     V k/2 (J_0 - J)^2,     and inside out, J < 0, goes on with the same pressure:     V k J_0 (J_0/2 - J)
 // Its pull leads back through J = 0, and at J_0 there is nothing left of it. J is a polynomial, so unlike a wall for
 // the least singular value this one has no kinks where two of them are equal.
+//
+// Flesh that comes to be inside out all the same (a hand put it there) is knotted: to come loose, tetrahedra around it
+// have to pass through themselves. So those that share a vertex with a knotted one have no stop, until it has opened
+// beyond half of its volume. The law alone leads all of them back.
 
 #pragma once
 
@@ -54,6 +58,10 @@ void snwElasticity_SetMaterial(snwElasticity* elasticity, int tet, snwTetMateria
 
 // A step begins at these positions. rate, 1/s: velocity is rate times (x - somewhere); 0: no damping in this step.
 void snwElasticity_Begin(snwElasticity* elasticity, const snwVec3* positions, double rate);
+
+// The knots of a step that begins at these positions: which tetrahedra are knotted, [tetCount], kept by the caller,
+// since they are state. NULL: none is.
+void snwElasticity_FindKnots(snwElasticity* elasticity, const snwVec3* positions, unsigned char* knots);
 
 typedef struct snwElasticityEnergy
 {

@@ -157,7 +157,8 @@ INLINE double AddStops(const snwEvaluation* evaluation, int n, double F[9][elast
         double J = F[0][lane] * (F[4][lane] * F[8][lane] - F[5][lane] * F[7][lane]) +
                    F[1][lane] * (F[5][lane] * F[6][lane] - F[3][lane] * F[8][lane]) +
                    F[2][lane] * (F[3][lane] * F[7][lane] - F[4][lane] * F[6][lane]);
-        held[lane] = J < SNW_SQUEEZED && block->volume[lane] * block->stop[lane] > 0;
+        held[lane] = J < SNW_SQUEEZED && !evaluation->elasticity->loose[elasticity_lanes * n + lane] &&
+                     block->volume[lane] * block->stop[lane] > 0;
         any = any || held[lane];
     }
     evaluation->elasticity->stopped[n] = any;

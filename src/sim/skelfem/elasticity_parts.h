@@ -34,6 +34,9 @@ struct snwElasticity
     int* corners;      // tet * 4 + corner, rising
     double rate;
     double* dampings;       // [blockCount] J, of the last Evaluate
+    bool anyLoose;          // of `loose`
+    unsigned char* loose;   // [lanes * blockCount] whether a tet has no stop, for a knot is near
+    unsigned char* tangled; // [vertexCount] of a knotted tet: scratch
     unsigned char* stopped; // [blockCount] whether a stop held any of these tets
     snwTetStop* stops;      // [tetCount] of FindStops
 };

@@ -82,6 +82,7 @@ typedef struct snwSkelfemState
     snwVec3 *positions, *velocities; // m and m/s, in the world
     snwVec3 *positionsBefore, *velocitiesBefore, *accelerations;
     snwQuatBlock* rotations;
+    unsigned char* knots; // [tet]: see elasticity.h
     snwAnchor* anchors;
     snwVec3* loads;  // N, per anchor: what pushed there in the last substep
     double* pressed; // N, per vertex: its share of what points of props pushed with

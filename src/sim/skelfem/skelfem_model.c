@@ -76,6 +76,7 @@ static snwSkelfemState LayOut(const snwSkelfemModel* model, snwLayout* layout)
     state.velocitiesBefore = snwLayout_Take(layout, n, sizeof *state.velocitiesBefore);
     state.accelerations = snwLayout_Take(layout, n, sizeof *state.accelerations);
     state.rotations = snwLayout_Take(layout, (size_t)model->blockCount, sizeof *state.rotations);
+    state.knots = snwLayout_Take(layout, (size_t)model->tetCount, 1);
     state.anchors = snwLayout_Take(layout, anchors, sizeof *state.anchors);
     state.loads = snwLayout_Take(layout, anchors, sizeof *state.loads);
     state.pressed = snwLayout_Take(layout, n, sizeof *state.pressed);
@@ -142,6 +143,8 @@ bool snwSkelfem_IsSound(const snwSim* sim, int index)
         for (int k = 0; k < 4; ++k)
             for (int lane = 0; lane < SNW_ROTATION_LANES; ++lane)
                 sound = sound && isfinite(state.rotations[b].q[k][lane]);
+    for (int e = 0; e < model->tetCount && sound; ++e)
+        sound = state.knots[e] <= 1;
     for (int i = 0; i < model->character->touchCount * snw_anchorsPerVertex && sound; ++i)
         sound = snwAnchor_IsSound(&state.anchors[i], sim->def) && snwVec3_IsFinite(state.loads[i]);
     return sound;

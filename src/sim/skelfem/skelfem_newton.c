@@ -511,6 +511,8 @@ void snwSkelfem_ChooseStart(snwSim* sim, int index)
     double lowest = INFINITY, again = clock->h > 0 ? body->step.h / clock->h : 0;
     bool lastIsBest = false;
     snwElasticity_Begin(body->elasticity, body->before, IsDamped(sim, index) ? body->step.rate : 0);
+    snwElasticity_FindKnots(
+        body->elasticity, body->before, snwSkelfem_Setting(sim, snw_skelfemStops) != 0 ? body->state.knots : NULL);
     BeginHands(sim, index);
     scratch->guessing = true;
     for (int guess = 0; guess < 3; ++guess)
