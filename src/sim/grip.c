@@ -167,6 +167,7 @@ static void SetStrength(const snwSim* sim, int slot, double h)
     const snwCharacterDef* def = &body->character->def;
     double volume = 0.0, mass = 0.0, young = 0.0, whole = 0.0, free = FreePart(body->character, grip);
 
+    // Of the flesh that is held: volume, mass, and the mean modulus by mass.
     for (int i = 0; i < def->materialCount; ++i)
     {
         double own = free * grip->volumes[i], kg = own * body->materials[i].density;
@@ -178,11 +179,14 @@ static void SetStrength(const snwSim* sim, int slot, double h)
     young = mass > 0.0 ? young / mass : 0.0;
     whole = mass > 0.0 ? mass / volume * body->character->volume : 0.0;
 
+    // See grip.h for spring, damper and limit.
     bool flat = body->character->elements.arity == 3;
     double length = flat ? def->thickness : (double)grip->radius;
     double spring = 2.0 * young * length * strength / (1.0 - strength), damper = 2.0 * sqrt(spring * whole) / h;
+
     grip->stiffness = spring + damper;
     grip->before = grip->stiffness > 0.0 ? damper / grip->stiffness : 0.0;
+
     double thrown = mass * cbrt(volume) / (SNW_THROW * SNW_THROW);
     double lifted = SNW_LIFT * whole * snwVec3_Length(sim->state->gravity);
     grip->most = INFINITY;

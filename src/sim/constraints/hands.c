@@ -60,6 +60,8 @@ bool snwHands_Drag(snwSim* sim, int body, const snwHands* hands, int iterations)
         double w = 0.0;
         if (grip == NULL)
             continue;
+
+        // w = sum a_i^2 / m_i.
         for (int i = 0; i < grip->count; ++i)
         {
             double share = grip->parts[i].share;

@@ -103,6 +103,8 @@ static bool IsLimited(const snwSim* sim, const snwRigpbdWork* work, int handle)
 void snwRigpbd_Brake(const snwSim* sim, int body, double h)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
+
+    // Once per step: how much of the body each hand carries.
     for (int i = 0; i < work->model->handleCount && sim->part[0] == 0.0; ++i)
         work->carries[i] = IsLimited(sim, work, i) ? CarryOf(work, i) : 1.0;
 
@@ -112,7 +114,11 @@ void snwRigpbd_Brake(const snwSim* sim, int body, double h)
         snwRigpbdHandle* handle = &work->state.handles[i];
         if (handle->hand != snw_rigpbdHandLate || !IsLimited(sim, work, i))
             continue;
+
         snwVec3 place = work->state.pose[i].place, way = Given(target->given, snwVec3_Sub(target->place, place));
+
+        // The speed from which it can still be stopped at its target; when it would arrive in this substep, it leads
+        // again.
         double acceleration = StrengthOf(sim, body, i) / sim->bodies[body].character->mass;
         double far = snwVec3_Length(way), speed = sqrt(acceleration * far);
         if (h * speed >= far)
@@ -120,9 +126,12 @@ void snwRigpbd_Brake(const snwSim* sim, int body, double h)
             handle->hand = snw_rigpbdHandLeads;
             continue;
         }
+
+        // It speeds up and slows down by no more than the hand's strength allows.
         snwVec3 change = Given(target->given, snwVec3_Sub(snwVec3_Scale(way, speed / far), handle->velocity));
         double most = SNW_SPRINT * acceleration * h, length = snwVec3_Length(change);
         change = snwVec3_Scale(change, length > most ? most / length : 1.0);
+
         snwVec3 velocity = Given(target->given, snwVec3_Add(handle->velocity, change));
         target->place = snwVec3_Add(snwVec3_Sub(target->place, way), snwVec3_Scale(velocity, h));
     }
@@ -149,22 +158,28 @@ bool snwRigpbd_Yield(const snwSim* sim, int body, snwRigFitScratch* scratch, dou
     const snwRigFit* fit = work->rigs[snwRigpbd_WhichFit(sim, body)];
     const snwRigPose* answer = snwRigFit_Answer(fit, scratch);
     bool any = false;
+
     for (int i = 0; i < work->model->handleCount; ++i)
     {
         if (!IsLimited(sim, work, i))
             continue;
+
         double push = PushOf(work, i, fit, scratch), most = StrengthOf(sim, body, i) * h * h;
         if (!(push > most))
             continue;
+
+        // Back along the way that the fit has found, by as much as makes the push bearable.
         snwRigTarget* target = &work->targets[i];
         snwVec3 along = Given(target->given, answer[i].place);
         double length = snwVec3_Length(along), way = WayBack(&before[i], push, most, length);
         if (length > 0.0)
             target->place = snwVec3_MulAdd(target->place, -way / length, along);
+
         before[i] = (snwRigpbdYield){push, way};
         work->state.handles[i].hand = snw_rigpbdHandLate;
         any = true;
     }
+
     return any;
 }
 

@@ -23,14 +23,19 @@ static void SetRest(snwElasticity* elasticity, const snwElasticityDef* def)
         snwElasticBlock* block = &elasticity->blocks[e / elasticity_lanes];
         snwVec3 a = snwVec3_Sub(def->rest[v[1]], def->rest[v[0]]), b = snwVec3_Sub(def->rest[v[2]], def->rest[v[0]]),
                 c = snwVec3_Sub(def->rest[v[3]], def->rest[v[0]]);
+
+        // Rows of the inverse are cross products over the determinant; lanes beyond the last tet repeat it without
+        // volume.
         snwVec3 rows[3] = {snwVec3_Cross(b, c), snwVec3_Cross(c, a), snwVec3_Cross(a, b)};
         double determinant = snwVec3_Dot(a, rows[0]);
+
         for (int r = 0; r < 3; ++r)
         {
             block->inverseRest[3 * r][lane] = rows[r].x / determinant;
             block->inverseRest[3 * r + 1][lane] = rows[r].y / determinant;
             block->inverseRest[3 * r + 2][lane] = rows[r].z / determinant;
         }
+
         for (int k = 0; k < 4; ++k)
             block->corners[k][lane] = v[k];
         block->volume[lane] = e < def->tetCount ? determinant / 6 : 0;
@@ -59,11 +64,13 @@ snwElasticity* snwElasticity_Create(snwContext* context, snwArena* arena, const 
     snwElasticity* elasticity = snwArena_Alloc(arena, 1, sizeof *elasticity);
     if (elasticity == NULL)
         return NULL;
+
     elasticity->context = context;
     elasticity->kernels = snwElasticity_Kernels(context->simd);
     elasticity->vertexCount = def->vertexCount;
     elasticity->tetCount = def->tetCount;
     elasticity->blockCount = (def->tetCount + elasticity_lanes - 1) / elasticity_lanes;
+
     elasticity->blocks = snwArena_Alloc(arena, (size_t)elasticity->blockCount, sizeof *elasticity->blocks);
     elasticity->dampings = snwArena_Alloc(arena, (size_t)elasticity->blockCount, sizeof *elasticity->dampings);
     elasticity->loose = snwArena_Alloc(arena, (size_t)elasticity->blockCount, elasticity_lanes);
@@ -191,6 +198,7 @@ int snwElasticity_FindStops(snwElasticity* elasticity, const snwVec3* positions,
             e += elasticity_lanes - 1; // all of the block
             continue;
         }
+
         int lane = e % elasticity_lanes;
         snwSqueeze squeeze = snwElasticBlock_Squeeze(block, lane, positions);
         if (!(squeeze.depth > 0 && block->stop[lane] > 0) || elasticity->loose[e])
@@ -203,6 +211,7 @@ int snwElasticity_FindStops(snwElasticity* elasticity, const snwVec3* positions,
             for (int r = 0; r < 3; ++r)
                 stop->g[a][r] = (float)(root * (&squeeze.rise[a].x)[r]);
     }
+
     *stops = elasticity->stops;
     return count;
 }

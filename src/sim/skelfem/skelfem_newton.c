@@ -46,19 +46,25 @@ snwResult snwSkelfem_CreateBody(snwSim* sim, int index, snwMessage* message)
     size_t n = (size_t)model->vertexCount, tets = (size_t)model->tetCount;
     snwVec3** vectors[] = {&body->before, &body->velocityFrom, &body->from, &body->external, &body->gradient,
         &body->direction, &body->aside};
+
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; ++i)
         *vectors[i] = snwArena_Alloc(arena, n, sizeof(snwVec3));
+
     body->state = snwSkelfem_PlaceState(model, sim->bodies[index].state);
     body->masses = snwArena_Alloc(arena, n, sizeof *body->masses);
     body->added = snwArena_Alloc(arena, n, sizeof *body->added);
     body->stiffness = snwArena_Alloc(arena, n, sizeof *body->stiffness);
     body->held = snwArena_Alloc(arena, n, 1);
+
     body->mu = snwArena_Alloc(arena, tets, sizeof *body->mu);
     body->lambda = snwArena_Alloc(arena, tets, sizeof *body->lambda);
     body->tetMasses = snwArena_Alloc(arena, tets, sizeof *body->tetMasses);
     body->tetSums = snwArena_Alloc(arena, tets, sizeof *body->tetSums);
+
     body->touchRows = snwArena_Alloc(arena, n, 4 * sizeof(float));
     body->touchBefore = snwArena_Alloc(arena, n, 4 * sizeof(float));
+
+    // Vectors of the conjugate gradients over all bodies.
     snwVec3** others[] = {&body->residual, &body->guess, &body->conjugate, &body->product};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
         *others[i] = snwArena_Alloc(arena, n, sizeof(snwVec3));
@@ -75,6 +81,8 @@ snwResult snwSkelfem_CreateBody(snwSim* sim, int index, snwMessage* message)
     snwResult result = snwMultigrid_Create(sim->context, model->levels, &gridDef, &body->grid, message);
     if (result < 0)
         return result;
+
+    // Any moduli will do: those of the materials come with the first step.
     for (size_t e = 0; e < tets; ++e)
         body->mu[e] = 1;
     snwCorotatedDef matrix = {.vertexCount = model->vertexCount,
@@ -85,6 +93,7 @@ snwResult snwSkelfem_CreateBody(snwSim* sim, int index, snwMessage* message)
         .lambda = body->lambda,
         .levels = model->levels,
         .matrix = snwMultigrid_Matrix(body->grid)};
+
     result = snwCorotated_Create(sim->context, &matrix, &body->matrix, message);
     if (result >= 0 && snwSkelfem_Setting(sim, snw_skelfemMass) != 0)
         result = snwCorotated_SetMasses(body->matrix, body->tetMasses, message);
@@ -116,12 +125,17 @@ static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
     const snwCharacter* character = body->model->character;
     const snwBody* common = &sim->bodies[index];
     double rayleigh = snwSkelfem_Setting(sim, snw_skelfemRayleigh), rate = body->step.rate;
+
     double size = snwVec3_Distance(character->lower, character->upper);
+
+    // What the moduli depend on.
     uint64_t signature = snwHash(common->materials, (size_t)character->def.materialCount * sizeof *common->materials,
         snwHash(&rate, sizeof rate, 0));
+
     signature = snwHash(&hasStops, sizeof hasStops, snwHash(&rayleigh, sizeof rayleigh, signature)) | 1;
     if (signature == body->signature)
         return snw_ok;
+
     body->signature = signature;
 
     snwCharacter_ComputeMasses(character, common->materials, body->masses);
@@ -131,11 +145,15 @@ static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
         snwLame lame = snwMaterial_Lame(material);
         double beta = rayleigh + snwMaterial_DampingTime(material, size);
         double stop = hasStops ? s_stop * (lame.lambda + 2 * lame.mu) : 0;
+
         snwElasticity_SetMaterial(body->elasticity, e, (snwTetMaterial){lame.mu, lame.lambda, beta, stop});
+
+        // The matrix has damping in its moduli.
         body->mu[e] = lame.mu * (1 + beta * rate);
         body->lambda[e] = lame.lambda * (1 + beta * rate);
         body->tetMasses[e] = material->density * character->restVolumes[e];
     }
+
     snwCorotated_SetMaterials(body->matrix, body->mu, body->lambda);
     return IsConsistent(sim) ? snwCorotated_SetMasses(body->matrix, body->tetMasses, message) : snw_ok;
 }
@@ -204,16 +222,20 @@ static void BeginHands(snwSim* sim, int index)
         snwGrip* grip = snwSim_GetGrip(sim, slot, index);
         if (grip == NULL)
             continue;
+
+        // Shares by mass, of what nothing else holds.
         for (int i = 0; i < grip->count; ++i)
         {
             snwGripPart* part = &grip->parts[i];
             part->share = body->held[part->vertex] ? 0 : (double)part->bump * body->masses[part->vertex];
         }
+
         if (!snwGrip_Weigh(sim, slot, body->step.h))
         {
             grip->stiffness = 0;
             continue;
         }
+
         snwGrip_Begin(sim, slot, MiddleOf(grip, body->before), body->before[grip->vertex]);
 
         // A single vertex shall go `strength` of its way: K = s / (1 - s) of what holds it back.
@@ -358,9 +380,11 @@ static double SumTets(int begin, int end, void* data)
             sum = snwVec3_Add(sum, u);
             squares += snwVec3_LengthSquared(u);
         }
+
         body->tetSums[e] = sum;
         energy += 0.5 * loop->scale * body->tetMasses[e] / 20 * (squares + snwVec3_LengthSquared(sum));
     }
+
     return energy;
 }
 
@@ -473,11 +497,15 @@ void snwSkelfem_TellGain(snwSim* sim, int index)
     static const double s_counts = 0.05; // of what there is
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     snwSkelfemClock* clock = body->state.clock;
+
     NewtonLoop loop = {.body = body};
     int count = body->model->vertexCount;
+
+    // Nothing but gravity and pushes may have worked on it.
     bool isFree = body->step.rule == snw_ruleNewmark && !body->near && !body->anyHeld &&
                   !snwSkelfem_HasHand(sim, index);
     double energy = -1;
+
     if (isFree)
     {
         energy = body->energy.elastic + snwParallelSum(sim->context, count, snw_skelfemGrain, SumKinetic, &loop);
@@ -485,6 +513,7 @@ void snwSkelfem_TellGain(snwSim* sim, int index)
             clock->gained += energy - clock->energy -
                              snwParallelSum(sim->context, count, snw_skelfemGrain, SumWork, &loop);
     }
+
     clock->energy = energy;
     if (isFree && clock->gained > s_counts * energy)
         snwSim_Warn(sim, snw_warnMethod, index, "skelfem.rule bdf2, or more substeps",
@@ -509,16 +538,21 @@ void snwSkelfem_ChooseStart(snwSim* sim, int index)
     snwVec3* x = body->state.positions;
     snwSkelfemScratch* scratch = sim->scratch;
     double lowest = INFINITY, again = clock->h > 0 ? body->step.h / clock->h : 0;
+
     bool lastIsBest = false;
+
     snwElasticity_Begin(body->elasticity, body->before, IsDamped(sim, index) ? body->step.rate : 0);
     snwElasticity_FindKnots(
         body->elasticity, body->before, snwSkelfem_Setting(sim, snw_skelfemStops) != 0 ? body->state.knots : NULL);
     BeginHands(sim, index);
     scratch->guessing = true;
+
     for (int guess = 0; guess < 3; ++guess)
     {
         if (guess == 2 && again == 0)
             continue;
+
+        // In order: stay, go by inertia, go on as before.
         for (int i = 0; i < count; ++i)
         {
             if (guess == 0)
@@ -530,8 +564,10 @@ void snwSkelfem_ChooseStart(snwSim* sim, int index)
                 x[i] = snwVec3_MulAdd(
                     body->before[i], again, snwVec3_Sub(body->before[i], body->state.positionsBefore[i]));
         }
+
         snwSkelfem_MoveHeld(sim, index);
         double own = Objective(sim, index), objective = own + snwSkelfem_TouchEnergy(sim, index);
+
         lastIsBest = objective <= lowest;
         if (!lastIsBest)
             continue;
@@ -539,9 +575,12 @@ void snwSkelfem_ChooseStart(snwSim* sim, int index)
         body->objective = own;
         CopyVectors(body->aside, x, count);
     }
+
+    // The last guess that was looked at is the one that elements know.
     scratch->guessing = false;
     if (lastIsBest)
         return; // what was looked at last is what elements know
+
     if (lowest < INFINITY)
         CopyVectors(x, body->aside, count);
     body->objective = Objective(sim, index);
@@ -571,19 +610,27 @@ static void AssembleMatrix(snwSim* sim, int index)
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     double* diagonal = snwMultigrid_Matrix(body->grid).diagonal;
     const int* rowOf = snwGridLevels_RowOf(body->model->levels);
+
+    // Stops join where elements are squeezed, at the positions of this iteration.
     const snwTetStop* stops;
     int stopCount = snwElasticity_FindStops(body->elasticity, body->state.positions, &stops);
+
     snwCorotated_SetStops(body->matrix, stops, stopCount);
+
     snwCorotated_ScaleMasses(body->matrix, MakeLoop(sim, index).scale);
     snwCorotated_Turn(body->matrix, body->state.rotations);
     snwCorotated_Assemble(body->matrix, body->added);
+
+    // How hard each vertex is to move: what touches it is made as stiff.
     for (int i = 0; i < body->model->vertexCount; ++i)
     {
         const double* d = diagonal + 9 * (size_t)rowOf[i];
         body->stiffness[i] = (d[0] + d[4] + d[8]) / 3;
     }
+
     AddHandBlocks(sim, index, diagonal, rowOf);
     snwSkelfem_AddTouchBlocks(sim, index, diagonal, rowOf);
+
     snwMultigrid_Hold(body->grid, body->held, (snwHoldRule)snwSkelfem_Setting(sim, snw_skelfemHold));
     snwMultigrid_Refresh(body->grid, body->state.positions);
 }
@@ -629,24 +676,33 @@ static double SearchLine(snwSim* sim, const snwSkelfemGroup* group, double start
         newton_mostTrials = 12
     };
     double slack = 64 * DBL_EPSILON * SizeOf(sim, group, start), share = 1;
+
+    // Where the search begins, for bodies and props.
     for (int i = group->first; i < group->end; ++i)
     {
         snwSkelfemBody* body = snwSkelfem_Body(sim, i);
         CopyVectors(body->aside, body->state.positions, body->model->vertexCount);
     }
+
     if (group->props)
         snwSkelfem_KeepProps(sim);
+
     for (int trial = 0; trial < newton_mostTrials; ++trial)
     {
         GoAlong(sim, group, share);
         double objective = GroupObjective(sim, group);
         if (objective <= start - 1e-4 * share * slope + slack)
             return share;
+
+        // The full step leads nowhere: what is met on the way joins the objective.
         if (trial == 0)
             snwSkelfem_MeetTouches(sim);
+
+        // The least point of the parabola through the start, its slope and this point.
         double parabola = 0.5 * slope * share * share / (objective - start + slope * share);
         share = parabola > 0.1 * share && parabola < 0.5 * share ? parabola : 0.5 * share;
     }
+
     GoAlong(sim, group, 0);
     return 0;
 }
@@ -672,6 +728,7 @@ double snwSkelfem_Iterate(snwSim* sim, snwSkelfemGroup* group)
         AssembleMatrix(sim, i);
         snwSkelfem_Body(sim, i)->tally.newton++;
     }
+
     if (group->props)
         snwSkelfem_AssembleProps(sim);
 
@@ -687,6 +744,7 @@ double snwSkelfem_Iterate(snwSim* sim, snwSkelfemGroup* group)
         for (int i = group->first; i < group->end && way == snw_wayAsSet; ++i)
             snwSkelfem_Body(sim, i)->tally.fallbacks++;
     }
+
     double longest = share * LongestWay(sim, group);
     group->share = share > 0 ? share : 1; // nothing is left to go
     for (int i = group->first; i < group->end; ++i)
