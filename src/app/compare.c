@@ -507,20 +507,20 @@ void snwComparison_Caution(const snwCompareDef* def, const snwComparison* compar
             same = i;
     }
 
+    // A warning that casts doubt comes before what is merely odd, any other one behind it.
+    bool stays = others && !run->bonesMove;
     text[0] = 0;
     if (run->result < 0)
         snprintf(text, 160, "%s", run->reason);
     else if (report->firstInverted >= 0)
         snprintf(text, 160, "flesh is inside out from frame %d on (least element %.2g)", report->firstInverted,
             report->minVolumeRatio);
-    else if (report->doubtful && report->warningCount > 0)
+    else if (report->warningCount > 0 && (report->doubtful || (!stays && same < 0)))
         snprintf(text, 160, "%s", report->warnings[0].text);
-    else if (others && !run->bonesMove)
+    else if (stays)
         snprintf(text, 160, "its bones stay where they are: they cannot sag here");
     else if (same >= 0)
         snprintf(text, 160, "the same motion as %s", def->variants[same].name);
-    else if (report->warningCount > 0)
-        snprintf(text, 160, "%s", report->warnings[0].text);
 }
 
 static const char* Outcome(const snwVariantRun* run)

@@ -34,7 +34,7 @@ static int BoxCorners(const int cells[3], int (*at)[3])
         for (int y = 0; y <= cells[1]; ++y)
             for (int z = 0; z <= cells[2]; ++z)
             {
-                bool surface = x % cells[0] == 0 || y % cells[1] == 0 || z % cells[2] == 0;
+                bool surface = x == 0 || x == cells[0] || y == 0 || y == cells[1] || z == 0 || z == cells[2];
                 if (surface && at != NULL)
                     at[count][0] = x, at[count][1] = y, at[count][2] = z;
                 count += surface;
