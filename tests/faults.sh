@@ -21,6 +21,8 @@ workers=${JOBS:-$(nproc)}
 
 faults=(
     'docs.theTourHasEveryFolderInTheOrderOfItsIncludes@src/studio/folder.c@s#"scene/file.h"#"app/common.h"#'
+    'vocabulary.kindsAreFoundByTheirNames@src/sim/vocabulary.c@s/index >= 0 \&\& index < count/index < count/'
+    'vocabulary.kindsAreFoundByTheirNames@src/sim/vocabulary.c@s/return FindWord(snw_colliderKindWords, name)/return FindWord(snw_commandKindWords, name)/'
     'origin.everythingMovesAsAtHome@src/sim/origin.c@s/fabs(way) > cell \&\& isfinite(way) ? cell/fabs(way) > 1e9 * cell ? cell/'
     'origin.everythingMovesAsAtHome@src/contact/detect.c@s/snwVec3_Sub(input->origins\[i\], input->origins\[0\])/snwVec3_Sub(input->origins[0], input->origins[0])/'
     'origin.everythingMovesAsAtHome@src/sim/constraints/hands.c@s/positions, set->vertices\[i\], origin, snwPinSet/positions, set->vertices[i], (snwVec3){0, 0, 0}, snwPinSet/'

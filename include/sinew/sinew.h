@@ -197,6 +197,10 @@ typedef enum snwJointType
     snw_jointFree,
 } snwJointType;
 
+// Kinds by the words that files have for them. _Name: "?" if there is none; _Find: -1 if there is none.
+SNW_API const char* snwJointType_Name(snwJointType type);
+SNW_API int snwJointType_Find(const char* name);
+
 // A joint connects a bone to its parent bone; one schema for all methods.
 typedef struct snwJointDef
 {
@@ -233,6 +237,9 @@ typedef enum snwColliderKind
     snw_colliderKindCount,
 } snwColliderKind;
 
+SNW_API const char* snwColliderKind_Name(snwColliderKind kind);
+SNW_API int snwColliderKind_Find(const char* name);
+
 // What touches things in place of the flesh around a bone: softcontact.
 typedef struct snwBoneShape
 {
@@ -262,6 +269,9 @@ typedef enum snwHandleKind
     snw_handleCage,
     snw_handleBone,
 } snwHandleKind;
+
+SNW_API const char* snwHandleKind_Name(snwHandleKind kind);
+SNW_API int snwHandleKind_Find(const char* name);
 
 enum
 {
@@ -704,7 +714,8 @@ typedef struct snwCommand
 } snwCommand;
 
 SNW_API snwCommand snwDefaultCommand(snwCommandKind kind);
-SNW_API const char* snwCommandKind_Name(snwCommandKind kind);
+SNW_API const char* snwCommandKind_Name(snwCommandKind kind); // "?": there is none
+SNW_API int snwCommandKind_Find(const char* name);            // -1: there is none
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Scenes

@@ -6,12 +6,10 @@
 #include "app/console.h"
 #include "app/table.h"
 #include "scene/prepared_file.h"
+#include "sim/vocabulary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-static const char* const s_kinds[] = {"soft", "carried", "rigid"};
-static const char* const s_joints[] = {"ball", "hinge", "universal", "prismatic", "cylindrical", "fixed", "free"};
 
 static json_t* ToJson(const snwPrepared* prepared)
 {
@@ -24,9 +22,9 @@ static json_t* ToJson(const snwPrepared* prepared)
     for (int i = 0; i < made.surfaceCount; ++i)
     {
         const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, i);
-        json_array_append_new(
-            surfaces, json_pack("{s:s, s:s, s:i, s:i}", "name", surface->name, "kind", s_kinds[surface->kind],
-                          "vertices", surface->vertexCount, "triangles", surface->triangleCount));
+        json_array_append_new(surfaces,
+            json_pack("{s:s, s:s, s:i, s:i}", "name", surface->name, "kind", snw_surfaceKindWords[surface->kind],
+                "vertices", surface->vertexCount, "triangles", surface->triangleCount));
     }
 
     for (int i = 0; i < def->motionCount; ++i)
@@ -66,7 +64,7 @@ static void PrintSurfaces(const snwPrepared* prepared)
         const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, i);
         snwTextTable_AddRow(&table);
         snwTextTable_Set(&table, 0, "%s", surface->name);
-        snwTextTable_Set(&table, 1, "%s", s_kinds[surface->kind]);
+        snwTextTable_Set(&table, 1, "%s", snw_surfaceKindWords[surface->kind]);
         snwTextTable_Set(&table, 2, "%d", surface->vertexCount);
         snwTextTable_Set(&table, 3, "%d", surface->triangleCount);
         snwTextTable_Set(&table, 4, "%d", surface->partCount);
@@ -87,7 +85,7 @@ static const char* JointOf(const snwCharacterDef* def, int bone)
 {
     for (int i = 0; i < def->jointCount; ++i)
         if (def->joints[i].bone == bone)
-            return s_joints[def->joints[i].type];
+            return snwJointType_Name(def->joints[i].type);
     return "";
 }
 

@@ -14,6 +14,7 @@
 #include "rig/skeleton.h"
 #include "scene/blueprint_file.h"
 #include "scene/builtin.h"
+#include "sim/vocabulary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,12 +23,10 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Methods and parameters
 
-static const char* const s_types[] = {"real", "int", "bool", "choice"};
-
 static json_t* ParamToJson(const snwParamInfo* param)
 {
-    json_t* json = json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", param->name, "type", s_types[param->type], "unit",
-        param->unit, "live", param->live, "help", param->help);
+    json_t* json = json_pack("{s:s, s:s, s:s, s:b, s:s}", "name", param->name, "type", snw_paramTypeWords[param->type],
+        "unit", param->unit, "live", param->live, "help", param->help);
     json_object_set_new(json, "lower", snwJsonReal(param->lower));
     json_object_set_new(json, "upper", snwJsonReal(param->upper));
     json_object_set_new(json, "initial", snwJsonReal(param->initial));
@@ -334,8 +333,6 @@ static json_t* CharacterToJson(const snwBlueprint* blueprint, const snwCharacter
 
 static void PrintJoints(const snwBlueprint* blueprint)
 {
-    static const char* const s_jointTypes[] = {
-        "ball", "hinge", "universal", "prismatic", "cylindrical", "fixed", "free"};
     static const char* const heads[] = {"<joint", "<type", "<from", "<to", "<limits"};
     snwTextTable table = snwTextTable_Start(heads, 5);
 
@@ -344,7 +341,7 @@ static void PrintJoints(const snwBlueprint* blueprint)
         const snwJointDef* joint = &blueprint->joints[i];
         snwTextTable_AddRow(&table);
         snwTextTable_Set(&table, 0, "%s", joint->name);
-        snwTextTable_Set(&table, 1, "%s", s_jointTypes[joint->type]);
+        snwTextTable_Set(&table, 1, "%s", snwJointType_Name(joint->type));
         snwTextTable_Set(&table, 2, "%s", joint->parentBone >= 0 ? blueprint->bones[joint->parentBone].name : "world");
         snwTextTable_Set(&table, 3, "%s", blueprint->bones[joint->bone].name);
 

@@ -9,6 +9,7 @@
 #include "prepare/prepare.h"
 #include "scene/file.h"
 #include "view/defects.h"
+#include "sim/vocabulary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,14 +113,13 @@ static snwResult WritePrepared(
 
 static json_t* SurfaceJson(const snwPrepared* prepared)
 {
-    static const char* const s_kinds[] = {"soft", "carried", "rigid"};
     json_t* list = json_array();
     for (int i = 0; i < snwPrepared_GetInfo(prepared).surfaceCount; ++i)
     {
         const snwSurfaceInfo* surface = snwPrepared_GetSurface(prepared, i);
         json_array_append_new(
-            list, json_pack("{s:s, s:s, s:i, s:i}", "name", surface->name, "kind", s_kinds[surface->kind], "vertices",
-                      surface->vertexCount, "triangles", surface->triangleCount));
+            list, json_pack("{s:s, s:s, s:i, s:i}", "name", surface->name, "kind", snw_surfaceKindWords[surface->kind],
+                      "vertices", surface->vertexCount, "triangles", surface->triangleCount));
     }
     return list;
 }

@@ -13,6 +13,11 @@
 
 #include <jansson.h>
 
+// What a channel moves and how it goes between keys, as glTF spells it: in the order of snwAssetPath and of
+// snwAssetInterpolation.
+extern const char* const snw_gltfPathWords[];
+extern const char* const snw_gltfInterpolationWords[];
+
 enum
 {
     snw_maxGltfJson = 1 << 29,         // bytes of JSON text

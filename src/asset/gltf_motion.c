@@ -7,8 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-static const char* const s_paths[] = {"translation", "rotation", "scale", "weights"};
-static const char* const s_interpolations[] = {"STEP", "LINEAR", "CUBICSPLINE"};
+const char* const snw_gltfPathWords[] = {
+    [snw_pathTranslation] = "translation",
+    [snw_pathRotation] = "rotation",
+    [snw_pathScale] = "scale",
+    [snw_pathMorphs] = "weights",
+};
+const char* const snw_gltfInterpolationWords[] = {"STEP", "LINEAR", "CUBICSPLINE"};
 
 typedef struct Work
 {
@@ -44,7 +49,7 @@ static bool FindTarget(Work* work, const json_t* item, snwAssetChannel* channel)
     snwGltfReading* reading = work->reading;
     const json_t* target = snwGltf_Object(reading, item, "target");
     const json_t* node = json_object_get(target, "node");
-    int path = FindWord(snwGltf_Text(reading, target, "path"), s_paths, 4);
+    int path = FindWord(snwGltf_Text(reading, target, "path"), snw_gltfPathWords, 4);
     bool there = json_is_integer(node) && json_integer_value(node) >= 0 &&
                  json_integer_value(node) < reading->asset->nodeCount;
 
@@ -156,7 +161,7 @@ static void NormaliseTurns(Work* work, const snwAssetChannel* channel, double* v
 static int ReadInterpolation(snwGltfReading* reading, const json_t* sampler)
 {
     const char* word = snwGltf_Text(reading, sampler, "interpolation");
-    int interpolation = word == NULL ? snw_assetLinear : FindWord(word, s_interpolations, 3);
+    int interpolation = word == NULL ? snw_assetLinear : FindWord(word, snw_gltfInterpolationWords, 3);
     if (interpolation < 0)
         snwGltf_Fail(reading, NULL, "interpolation '%s' is not known", snwQuoteWord(word).text);
     return interpolation;

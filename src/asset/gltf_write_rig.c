@@ -230,13 +230,6 @@ static void PrepareToMove(snwGltfWriter* writer, snwValue* node, int index)
 // ---------------------------------------------------------------------------------------------------------------------
 // Animations
 
-static const char* const s_paths[] = {
-    [snw_pathTranslation] = "translation",
-    [snw_pathRotation] = "rotation",
-    [snw_pathScale] = "scale",
-    [snw_pathMorphs] = "weights",
-};
-
 static int MorphCount(const snwGltfWriter* writer, const snwValue* node)
 {
     const snwValue* mesh = snwValue_GetAt(writer->root, "meshes", snwValue_GetInt(node, "mesh", -1));
@@ -262,10 +255,10 @@ static bool CheckChannel(snwGltfWriter* writer, const snwAssetChannel* channel, 
         return false;
     if (channel->width != width || width == 0)
         snwGltfWriter_Fail(writer, NULL, "a channel of %d numbers for the %s of nodes[%d], which has %d",
-            channel->width, s_paths[channel->path], channel->node, width);
+            channel->width, snw_gltfPathWords[channel->path], channel->node, width);
     else if (!CheckTimes(channel))
         snwGltfWriter_Fail(writer, "keep keys at least a thousandth of a second apart and start at 0",
-            "times of the %s of nodes[%d] do not rise from 0 on", s_paths[channel->path], channel->node);
+            "times of the %s of nodes[%d] do not rise from 0 on", snw_gltfPathWords[channel->path], channel->node);
     else if (channel->interpolation == snw_assetCubic && channel->keyCount < 2)
         snwGltfWriter_Fail(writer, NULL, "a cubic channel of nodes[%d] needs two keys", channel->node);
     return !snwGltfWriter_Failed(writer);
@@ -331,7 +324,7 @@ static snwValue* FindChannel(const snwValue* animation, const snwAssetChannel* c
     {
         const snwValue* target = snwValue_Get(channels->items[i], "target");
         if (snwValue_GetInt(target, "node", -1) == channel->node &&
-            strcmp(snwValue_Text(snwValue_Get(target, "path"), ""), s_paths[channel->path]) == 0)
+            strcmp(snwValue_Text(snwValue_Get(target, "path"), ""), snw_gltfPathWords[channel->path]) == 0)
             return channels->items[i];
     }
     return NULL;
@@ -339,14 +332,14 @@ static snwValue* FindChannel(const snwValue* animation, const snwAssetChannel* c
 
 static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int at, snwValue* animation, int* inputs)
 {
-    static const char* const s_names[] = {"STEP", "LINEAR", "CUBICSPLINE"};
     snwTree* tree = &writer->tree;
     const snwAssetChannel* channel = &from->channels[at];
     snwValue* node = snwGltfWriter_Item(writer, "nodes", channel->node);
 
     // One channel per property, on a node that can be moved.
     if (IsDrivenTwice(from, at))
-        snwGltfWriter_Fail(writer, NULL, "two channels for the %s of nodes[%d]", s_paths[channel->path], channel->node);
+        snwGltfWriter_Fail(
+            writer, NULL, "two channels for the %s of nodes[%d]", snw_gltfPathWords[channel->path], channel->node);
     if (!CheckChannel(writer, channel, node))
         return;
     if (channel->path != snw_pathMorphs)
@@ -356,7 +349,7 @@ static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int
     inputs[at] = AddTimes(writer, from, at, inputs);
     snwValue* sampler = snwTree_NewObject(tree);
     snwTree_SetInt(tree, sampler, "input", inputs[at]);
-    snwTree_SetText(tree, sampler, "interpolation", s_names[channel->interpolation]);
+    snwTree_SetText(tree, sampler, "interpolation", snw_gltfInterpolationWords[channel->interpolation]);
     snwTree_SetInt(tree, sampler, "output", AddValues(writer, channel));
     snwValue* samplers = snwTree_List(tree, animation, "samplers");
     snwTree_Append(tree, samplers, sampler);
@@ -373,7 +366,7 @@ static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int
     snwTree_SetInt(tree, item, "sampler", snwValue_Count(samplers) - 1);
     snwValue* target = snwTree_Object(tree, item, "target");
     snwTree_SetInt(tree, target, "node", channel->node);
-    snwTree_SetText(tree, target, "path", s_paths[channel->path]);
+    snwTree_SetText(tree, target, "path", snw_gltfPathWords[channel->path]);
     snwTree_Append(tree, snwTree_List(tree, animation, "channels"), item);
 }
 

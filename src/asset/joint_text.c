@@ -15,17 +15,15 @@
 #include "asset/scan.h"
 #include "rig/skeleton.h"
 #include "scene/text.h"
+#include "sim/vocabulary.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char* const s_types[] = {"ball", "hinge", "universal", "prismatic", "cylindrical", "fixed", "free"};
-
 enum
 {
-    snw_jointTypes = sizeof s_types / sizeof *s_types,
     snw_maxJointBones = 4096, // names are looked up one by one
 };
 
@@ -219,8 +217,8 @@ static bool TakeJointPair(JointText* text, snwWord key, snwJointDef* joint, snwR
 static bool TakeType(JointText* text, snwJointType* type, snwResult* result)
 {
     snwWord word = snwScan_WordInLine(&text->scan);
-    for (int i = 0; i < snw_jointTypes; ++i)
-        if (snwWord_Is(word, s_types[i]))
+    for (int i = 0; snw_jointTypeWords[i] != NULL; ++i)
+        if (snwWord_Is(word, snw_jointTypeWords[i]))
         {
             *type = (snwJointType)i;
             return true;
@@ -416,7 +414,7 @@ static void PutLimits(snwWriter* out, const snwJointDef* joint)
 
 static void PutJoint(snwWriter* out, const snwAssetBone* bones, const snwJointDef* joint)
 {
-    snwExport_PutFormat(out, "joint %s %s %s %s", joint->name, s_types[joint->type],
+    snwExport_PutFormat(out, "joint %s %s %s %s", joint->name, snwJointType_Name(joint->type),
         joint->parentBone < 0 ? "world" : bones[joint->parentBone].def.name, bones[joint->bone].def.name);
     PutVec(out, "at", joint->position);
     PutVec(out, "axis", joint->axis);

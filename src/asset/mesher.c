@@ -14,7 +14,7 @@
 
 #define SNW_COARSE_VOLUME 0.3 // share of the volume by which a coarse body may be off
 
-static const char* const s_names[snw_mesherCount] = {"auto", "lattice", "tetgen"};
+const char* const snw_mesherWords[] = {"auto", "lattice", "tetgen", NULL};
 
 snwMesherDef snwDefaultMesherDef(void)
 {
@@ -23,13 +23,13 @@ snwMesherDef snwDefaultMesherDef(void)
 
 const char* snwMesher_Name(snwMesher mesher)
 {
-    return s_names[mesher];
+    return snw_mesherWords[mesher];
 }
 
 bool snwMesher_Find(const char* name, snwMesher* mesher)
 {
     for (int i = 0; i < snw_mesherCount; ++i)
-        if (strcmp(s_names[i], name) == 0)
+        if (strcmp(snw_mesherWords[i], name) == 0)
         {
             *mesher = (snwMesher)i;
             return true;

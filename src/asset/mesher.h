@@ -50,6 +50,7 @@ typedef struct snwMeshed
 } snwMeshed;
 
 snwMesherDef snwDefaultMesherDef(void);       // auto, 60 s, 2048 megabytes
+extern const char* const snw_mesherWords[];   // in the order of snwMesher; ends with NULL
 const char* snwMesher_Name(snwMesher mesher); // "auto", "lattice", "tetgen": the words on the command line, too
 bool snwMesher_Find(const char* name, snwMesher* mesher);
 bool snwMesher_HasTetgen(void); // is sinew-tetgen here?

@@ -18,6 +18,7 @@
 
 #include "asset/gltf.h"
 #include "prepare/parts.h"
+#include "sim/vocabulary.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -455,7 +456,6 @@ static snwResult SortPieces(snwPreparer* p, int index, const Sorting* sorting)
 // "rigid by name: 'teeth', 5 pieces of 'body'". counts: of each surface, as SortPieces gives them.
 static void TellKinds(snwPreparer* p, int (*counts)[snw_surfaceRigid + 1][snw_whyCount])
 {
-    static const char* const s_kinds[] = {"soft", "carried", "rigid"};
     static const char* const s_whys[] = {"", "as asked", "for it hangs on a bone", "by name",
         "for it lies on the flesh", "for it is see-through and open", "for it is small, closed and of one bone",
         "for it is closed and of one bone beside the body"};
@@ -484,9 +484,9 @@ static void TellKinds(snwPreparer* p, int (*counts)[snw_surfaceRigid + 1][snw_wh
                     ++more;
             }
             if (length > 0 && more > 0)
-                snwPreparer_Note(p, "%s %s: %s and %d more", s_kinds[kind], s_whys[why], text, more);
+                snwPreparer_Note(p, "%s %s: %s and %d more", snw_surfaceKindWords[kind], s_whys[why], text, more);
             else if (length > 0)
-                snwPreparer_Note(p, "%s %s: %s", s_kinds[kind], s_whys[why], text);
+                snwPreparer_Note(p, "%s %s: %s", snw_surfaceKindWords[kind], s_whys[why], text);
         }
 }
 

@@ -9,6 +9,7 @@
 #include "scene/tables.h"
 #include "scene/words.h"
 #include "sim/limits.h"
+#include "sim/vocabulary.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -24,8 +25,6 @@ enum
     snw_maxSidecarBytes = 4 << 20,
     snw_maxMaps = 64,
 };
-
-static const char* const s_mesherNames[] = {"auto", "lattice", "tetgen", NULL};
 
 static void InitNothing(void* object, int kind)
 {
@@ -46,7 +45,7 @@ static const snwField s_fields[] = {
         .help = "longest side of the character, instead of scale"),
     FIELD(snwPrepareSettings, elements, "elements", snw_fieldInt, .lower = 1, .upper = snw_maxTets,
         .help = "tetrahedra of the body, about"),
-    FIELD(snwPrepareSettings, mesher, "mesher", snw_fieldChoice, .names = s_mesherNames, .help = "how they are made"),
+    FIELD(snwPrepareSettings, mesher, "mesher", snw_fieldChoice, .names = snw_mesherWords, .help = "how they are made"),
     FIELD(snwPrepareSettings, regions, "regions", snw_fieldInt, .lower = 1, .upper = 256,
         .help = "materials that maps are divided into, at most"),
     FIELD(
@@ -156,11 +155,9 @@ static const snwField s_boneFields[] = {
 static const snwTable s_boneTable = {
     "bone", "A bone of the file", SNW_TABLE_FIELDS(s_boneFields), sizeof(snwBoneSetting), NULL, InitNothing};
 
-static const char* const s_jointNames[] = {
-    "ball", "hinge", "universal", "prismatic", "cylindrical", "fixed", "free", NULL};
-
 static const snwField s_jointFields[] = {
-    FIELD(snwJointSetting, def.type, "type", snw_fieldChoice, .names = s_jointNames, .help = "what it leaves free"),
+    FIELD(
+        snwJointSetting, def.type, "type", snw_fieldChoice, .names = snw_jointTypeWords, .help = "what it leaves free"),
     FIELD(snwJointSetting, def.axis, "axis", snw_fieldVec3, .lower = -1, .upper = 1,
         .help = "in the rest pose; made unit"),
     FIELD(snwJointSetting, def.axis2, "axis2", snw_fieldVec3, .lower = -1, .upper = 1, .help = "of a universal joint"),

@@ -6,6 +6,7 @@
 #include "scene/flat_file.h"
 #include "math/transform.h"
 #include "sim/limits.h"
+#include "sim/vocabulary.h"
 
 #define FAR  .lower = -SNW_MAX_POSITION, .upper = SNW_MAX_POSITION, .unit = "m"
 #define SIZE .lower = SNW_MIN_SIZE, .upper = SNW_MAX_SIZE, .unit = "m"
@@ -121,12 +122,9 @@ static void InitBone(void* object, int kind)
 const snwTable snw_boneTable = {
     "bone", "A rigid bone", SNW_TABLE_FIELDS(s_boneFields), sizeof(snwBoneData), NULL, InitBone};
 
-static const char* const s_jointNames[] = {
-    "ball", "hinge", "universal", "prismatic", "cylindrical", "fixed", "free", NULL};
-
 static const snwField s_jointFields[] = {
     FIELD(snwJointData, def.name, "name", snw_fieldText, .help = "that of the bone if absent"),
-    FIELD(snwJointData, def.type, "type", snw_fieldChoice, .required = true, .names = s_jointNames,
+    FIELD(snwJointData, def.type, "type", snw_fieldChoice, .required = true, .names = snw_jointTypeWords,
         .help = "what it leaves free"),
     FIELD(snwJointData, bone, "bone", snw_fieldText, .required = true, .help = "the child"),
     FIELD(snwJointData, parent, "parent", snw_fieldText, .help = "the other bone; that of the bone if absent"),
@@ -162,16 +160,13 @@ static void InitJoint(void* object, int kind)
 const snwTable snw_jointTable = {
     "joint", "Connects two bones", SNW_TABLE_FIELDS(s_jointFields), sizeof(snwJointData), NULL, InitJoint};
 
-static const char* const s_handleNames[] = {"point", "cage", "bone", NULL};
-static const char* const s_dofNames[] = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z", NULL};
-
 static const snwField s_handleFields[] = {
     NAME(snwHandleData, def.name, "unique; ends in .l where it is mirrored"),
-    FIELD(snwHandleData, def.kind, "kind", snw_fieldChoice, .names = s_handleNames,
+    FIELD(snwHandleData, def.kind, "kind", snw_fieldChoice, .names = snw_handleKindWords,
         .help = "point: moves and turns; cage: moves; bone: turns about its head"),
     FIELD(snwHandleData, def.position, "at", snw_fieldVec3, FAR, .required = true, .help = "where it is"),
     FIELD(snwHandleData, tail, "tail", snw_fieldVec3, FAR, .help = "where a bone ends"),
-    FIELD(snwHandleData, def.given, "given", snw_fieldMask, .names = s_dofNames,
+    FIELD(snwHandleData, def.given, "given", snw_fieldMask, .names = snw_dofWords,
         .help = "what is not left to the simulation"),
     MIRROR(snwHandleData, "makes its twin .r"),
 };

@@ -4,10 +4,9 @@
 #include "scene/constraints_file.h"
 #include "scene/words.h"
 #include "sim/limits.h"
+#include "sim/vocabulary.h"
 
 #include <string.h>
-
-static const char* const s_dofNames[] = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z", NULL};
 
 static const snwField s_termFields[] = {
     {.key = "handle",
@@ -18,7 +17,7 @@ static const snwField s_termFields[] = {
     {.key = "dof",
         .type = snw_fieldChoice,
         .offset = offsetof(snwTermData, dof),
-        .names = s_dofNames,
+        .names = snw_dofWords,
         .required = true,
         .help = "coordinate of its point, m, or part of its turn since the rest pose, rad"},
     {.key = "coefficient",
@@ -99,7 +98,7 @@ static snwResult CheckDof(snwJson* json, const snwBlueprint* blueprint, const sn
     {
         snwJson_Enter(json, "dof");
         return snwJson_Fail(
-            json, "x, y or rotation_z", "a flat character does not move along '%s'", s_dofNames[data->dof]);
+            json, "x, y or rotation_z", "a flat character does not move along '%s'", snw_dofWords[data->dof]);
     }
     if (cage && dof >= snw_dofRotationX)
     {

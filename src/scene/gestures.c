@@ -10,6 +10,7 @@
 #include "sim/character.h"
 #include "sim/limits.h"
 #include "sim/scene.h"
+#include "sim/vocabulary.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +26,6 @@
 #define FAR     .lower = -SNW_MAX_POSITION, .upper = SNW_MAX_POSITION, .unit = "m"
 
 static const char* const s_kindNames[] = {"path", "lock", "unlock", "shake", "gravity", NULL};
-static const char* const s_dofNames[] = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z", NULL};
 
 static const snwField s_fields[] = {
     GESTURE(kind, "kind", snw_fieldChoice, .required = true, .names = s_kindNames, .help = "what is done"),
@@ -43,7 +43,7 @@ static const snwField s_fields[] = {
         .help = "about z, one per point: the handle is turned, too"),
     GESTURE(repeat, "repeat", snw_fieldInt, .kinds = KIND(Path), .lower = 1, .upper = 1000,
         .help = "how often it is gone along, within the duration"),
-    GESTURE(given, "given", snw_fieldMask, .kinds = KIND(Path) | KIND(Lock) | KIND(Shake), .names = s_dofNames,
+    GESTURE(given, "given", snw_fieldMask, .kinds = KIND(Path) | KIND(Lock) | KIND(Shake), .names = snw_dofWords,
         .help = "degrees of freedom that are given. If absent: a path and a shake give the place, and with turns the "
                 "rotation about z; a lock gives all"),
     GESTURE(offset, "offset", snw_fieldVec3, FAR, .kinds = KIND(Lock),

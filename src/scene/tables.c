@@ -4,6 +4,7 @@
 #include "scene/gestures.h"
 #include "sim/limits.h"
 #include "sim/presets.h"
+#include "sim/vocabulary.h"
 
 // Beyond a thousand kilometres single precision has no millimetres left.
 #define FAR .lower = -SNW_MAX_POSITION, .upper = SNW_MAX_POSITION
@@ -155,8 +156,6 @@ static void InitBody(void* object, int kind)
 const snwTable snw_bodyTable = {
     "body", "A character in the scene", SNW_TABLE_FIELDS(s_bodyFields), sizeof(snwBodyData), NULL, InitBody};
 
-static const char* const s_colliderNames[] = {
-    "plane", "sphere", "box", "capsule", "room", "stairs", "heightfield", "mesh", NULL};
 static const char* const s_propNames[] = {"plane", "sphere", "box", "capsule", NULL};
 
 #define SIZES(T, S)                                                                                                    \
@@ -173,7 +172,7 @@ static const char* const s_propNames[] = {"plane", "sphere", "box", "capsule", N
 
 static const snwField s_colliderFields[] = {
     NAME(snwColliderData, def.name, "unique among colliders"),
-    FIELD(snwColliderData, def.kind, "kind", snw_fieldChoice, .required = true, .names = s_colliderNames,
+    FIELD(snwColliderData, def.kind, "kind", snw_fieldChoice, .required = true, .names = snw_colliderKindWords,
         .help = "plane: everything below its y = 0 is solid; room: everything but the inside of a box; stairs and "
                 "heightfield: solid below, without end; mesh: a closed surface"),
     POSE(snwColliderData, def.transform, 0),
@@ -282,7 +281,6 @@ static void InitKey(void* object, int kind)
 const snwTable snw_keyTable = {
     "key", "Where the target of a clip is at a time", SNW_TABLE_FIELDS(s_keyFields), sizeof(snwKeyData), NULL, InitKey};
 
-static const char* const s_dofNames[] = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z", NULL};
 static const char* const s_interpolationNames[] = {"step", "linear", "smooth", NULL};
 
 static const snwField s_clipFields[] = {
@@ -294,7 +292,7 @@ static const snwField s_clipFields[] = {
     RAW(snwClipData, handle, "handle", "index", NULL,
         "name or number of the handle (of the bone, if the body has none)"),
     RAW(snwClipData, joint, "joint", "index", NULL, "name or number of the joint to move"),
-    FIELD(snwClipData, def.given, "given", snw_fieldMask, .names = s_dofNames,
+    FIELD(snwClipData, def.given, "given", snw_fieldMask, .names = snw_dofWords,
         .help = "of a handle: degrees of freedom that the clip gives; the others are free"),
     FIELD(snwClipData, def.interpolation, "interpolation", snw_fieldChoice, .names = s_interpolationNames,
         .help = "between keys: jump, go straight, or ease in and out"),
@@ -314,15 +312,13 @@ const snwTable snw_clipTable = {"clip", "Motion over time of one pin, collider, 
 // ---------------------------------------------------------------------------------------------------------------------
 // Commands
 
-static const char* const s_commandNames[] = {
-    "pin", "drag", "push", "handle", "joint", "material", "gravity", "collider", "param", "reset", "constraint", NULL};
-
 #define KIND(name)   (1u << snw_command##name)
 #define COMMAND(...) FIELD(snwCommandData, __VA_ARGS__)
 
 static const snwField s_commandFields[] = {
     COMMAND(command.step, "step", snw_fieldU64, .help = "applied just before this step; the first step is 0"),
-    COMMAND(command.kind, "kind", snw_fieldChoice, .required = true, .names = s_commandNames, .help = "what to do"),
+    COMMAND(
+        command.kind, "kind", snw_fieldChoice, .required = true, .names = snw_commandKindWords, .help = "what to do"),
     COMMAND(pin, "pin", snw_fieldText, .kinds = KIND(Pin), .help = "name of a pin of the scene"),
     COMMAND(body, "body", snw_fieldText, .kinds = KIND(Pin), .help = "instead of pin: name of the body, with vertex"),
     COMMAND(command.index, "vertex", snw_fieldInt, .kinds = KIND(Pin), .upper = 2147483647,
@@ -353,7 +349,7 @@ static const snwField s_commandFields[] = {
         .help = "unit quaternion x, y, z, w: its turn since the rest pose; if absent: as it is then"),
     COMMAND(command.transform.rotation, "angles", snw_fieldAngles, FAR, .unit = "degrees", .kinds = KIND(Handle),
         .help = "instead of rotation: turns about the world's x, then y, then z"),
-    COMMAND(command.stay, "stay", snw_fieldMask, .kinds = KIND(Handle), .names = s_dofNames,
+    COMMAND(command.stay, "stay", snw_fieldMask, .kinds = KIND(Handle), .names = snw_dofWords,
         .help = "degrees of freedom that are held where they are, whatever position and rotation say. If absent: what "
                 "these do not say"),
     COMMAND(command.transform.position, "position", snw_fieldVec3, FAR, .unit = "m", .kinds = KIND(Drag),
@@ -369,7 +365,7 @@ static const snwField s_commandFields[] = {
         .upper = SNW_MAX_FORCE, .unit = "N", .required = true, .help = "of the push"),
     COMMAND(command.value, "duration", snw_fieldReal, .kinds = KIND(Push), .lower = 0, .upper = SNW_MAX_SECONDS,
         .unit = "s", .help = "of the push"),
-    COMMAND(command.mask, "given", snw_fieldMask, .kinds = KIND(Handle), .names = s_dofNames,
+    COMMAND(command.mask, "given", snw_fieldMask, .kinds = KIND(Handle), .names = snw_dofWords,
         .help = "degrees of freedom that are given; the others are free"),
     COMMAND(command.value, "value", snw_fieldReal, .kinds = KIND(Constraint), .lower = -SNW_MAX_POSITION,
         .upper = SNW_MAX_POSITION, .unit = "m or rad", .help = "what the sum of its terms shall be"),

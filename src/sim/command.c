@@ -10,9 +10,6 @@
 
 #define SNW_HAND_SIZE (1.0 / 12.0) // of the character's: radius of a hand that says none
 
-static const char* const s_names[snw_commandKindCount] = {
-    "pin", "drag", "push", "handle", "joint", "material", "gravity", "collider", "param", "reset", "constraint"};
-
 // Feature a method needs for each kind; 0: none.
 static const uint32_t s_needs[snw_commandKindCount] = {
     [snw_commandPin] = snw_featurePins,
@@ -23,11 +20,6 @@ static const uint32_t s_needs[snw_commandKindCount] = {
     [snw_commandCollider] = snw_featureColliders,
     [snw_commandConstraint] = snw_featureHandles,
 };
-
-const char* snwCommandKind_Name(snwCommandKind kind)
-{
-    return kind >= 0 && kind < snw_commandKindCount ? s_names[kind] : "?";
-}
 
 snwCommand snwDefaultCommand(snwCommandKind kind)
 {
@@ -151,7 +143,7 @@ snwResult snwCommand_CheckFor(
         return snwFail(message, snw_errorArgument, NULL, "command kind is %d", (int)command->kind);
     if ((s_needs[command->kind] & ~method->features) != 0)
         return snwFail(message, snw_errorUnsupported, "choose another method",
-            "method %s does not answer to %s commands", method->name, s_names[command->kind]);
+            "method %s does not answer to %s commands", method->name, snwCommandKind_Name(command->kind));
     if (CheckFinite(command, message) < 0)
         return snw_errorArgument;
     if (command->kind == snw_commandMaterial && method->checkMaterial != NULL)

@@ -11,7 +11,7 @@
 
 #define SNW_GRIP 0.5 // strength of a hand on flesh
 
-static const char* const s_kinds[] = {"none", "flesh", "handle", "bone", "joint", "pin", "prop", "collider"};
+const char* const snw_handKindWords[] = {"none", "flesh", "handle", "bone", "joint", "pin", "prop", "collider"};
 
 static const snwCharacterDef* CharacterOf(const snwSession* session, int body)
 {
@@ -296,7 +296,7 @@ static void WriteHand(const snwHand* hand, snwText* text)
     snwText_Key(text, "grab");
     snwText_Int(text, hand->kind != snw_handNone ? hand->number : 0);
     snwText_Key(text, "kind");
-    snwText_String(text, s_kinds[hand->kind]);
+    snwText_String(text, snw_handKindWords[hand->kind]);
     snwText_Key(text, "body");
     snwText_Int(text, hand->body);
     snwText_Key(text, "index");
@@ -551,7 +551,7 @@ static void LabelOf(const snwSession* session, const snwHand* hand, char* label,
                                                                            : character->handles[hand->index].name;
     }
 
-    snprintf(label, capacity, "drag of %s %.80s", s_kinds[hand->kind], name);
+    snprintf(label, capacity, "drag of %s %.80s", snw_handKindWords[hand->kind], name);
 }
 
 static void LetGo(snwSession* session, int index, bool keep)

@@ -170,9 +170,6 @@ static void WritePart(Maker* m, int index)
 // ---------------------------------------------------------------------------------------------------------------------
 // Bodies
 
-static const char* const s_jointNames[] = {"ball", "hinge", "universal", "prismatic", "cylindrical", "fixed", "free"};
-static const char* const s_handleNames[] = {"point", "cage", "bone"};
-
 static void WriteBone(Maker* m, const snwBoneDef* bone)
 {
     snwText_Open(&m->text, '{');
@@ -190,7 +187,7 @@ static void WriteJoint(Maker* m, const snwJointDef* joint)
 {
     snwText_Open(&m->text, '{');
     WriteText(m, "name", joint->name);
-    WriteText(m, "type", s_jointNames[joint->type]);
+    WriteText(m, "type", snwJointType_Name(joint->type));
     WriteVec3(m, "position", joint->position);
     WriteVec3(m, "axis", joint->axis);
     snwText_Key(&m->text, "bone");
@@ -240,7 +237,7 @@ static void WriteBody(Maker* m, int index)
     snwText_Open(&m->text, '[');
     for (int i = 0; i < snwCharacterDef_HandleCount(def); ++i)
         if (def->handleCount > 0)
-            WriteHandle(m, def->handles[i].name, s_handleNames[def->handles[i].kind], def->handles[i].position);
+            WriteHandle(m, def->handles[i].name, snwHandleKind_Name(def->handles[i].kind), def->handles[i].position);
         else
             WriteHandle(m, def->bones[i].name, "bone", snwCharacterDef_BonePoint(def, i));
 
@@ -251,8 +248,6 @@ static void WriteBody(Maker* m, int index)
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Things
-
-static const char* const s_kinds[] = {"plane", "sphere", "box", "capsule", "room", "stairs", "heightfield", "mesh"};
 
 static int AddFloats(Maker* m, const double* values, size_t count, int rows)
 {
@@ -266,9 +261,7 @@ static void WriteCollider(Maker* m, const snwColliderDef* def)
 {
     snwText_Open(&m->text, '{');
     WriteText(m, "name", def->name);
-    WriteText(m, "kind", s_kinds[def->kind]);
-
-    // What the page needs to draw it: sizes, and for fields and meshes their numbers.
+    WriteText(m, "kind", snwColliderKind_Name(def->kind));
     WriteVec3(m, "size", def->size);
     if (def->kind == snw_colliderStairs)
     {
@@ -302,7 +295,7 @@ static void WriteProp(Maker* m, const snwPropDef* def)
 {
     snwText_Open(&m->text, '{');
     WriteText(m, "name", def->name);
-    WriteText(m, "kind", s_kinds[def->kind]);
+    WriteText(m, "kind", snwColliderKind_Name(def->kind));
     WriteVec3(m, "size", def->size);
     snwText_Close(&m->text, '}');
 }

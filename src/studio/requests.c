@@ -8,6 +8,7 @@
 #include "scene/tables.h"
 #include "scene/words.h"
 #include "sim/limits.h"
+#include "sim/vocabulary.h"
 #include "studio/jobs.h"
 
 #include <math.h>
@@ -57,7 +58,6 @@ static const char* const s_words[wordCount + 1] = {"hello", "list", "open", "pla
 
 // As snwSource.
 static const char* const s_sources[] = {"any", "scene", "character", "file", NULL};
-static const char* const s_dofs[] = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z", NULL};
 
 #define OF(word) (1u << word##_)
 #define FIELD(member, name, kind, mask, ...)                                                                           \
@@ -117,7 +117,7 @@ static const snwField s_fields[] = {
         .upper = SNW_MAX_FORCE),
     FIELD(duration, "duration", snw_fieldReal, BIT(wordPush), .lower = 0, .upper = SNW_MAX_SECONDS),
     FIELD(handles, "handles", snw_fieldRaw, ofLocks, .required = true),
-    FIELD(given, "given", snw_fieldMask, ofLocks, .names = s_dofs),
+    FIELD(given, "given", snw_fieldMask, ofLocks, .names = snw_dofWords),
     FIELD(constraint, "constraint", snw_fieldInt, BIT(wordRule), .required = true, .lower = 0, .upper = 1e9),
     FIELD(on, "on", snw_fieldBool, BIT(wordRule), .lower = 0),
     FIELD(command, "command", snw_fieldRaw, BIT(wordCommand), .required = true),

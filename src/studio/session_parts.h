@@ -132,6 +132,8 @@ typedef enum snwHandKind
     snw_handCollider,
 } snwHandKind;
 
+extern const char* const snw_handKindWords[];
+
 typedef struct snwHand
 {
     int number, client;

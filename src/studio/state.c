@@ -5,6 +5,7 @@
 #include "scene/builtin.h"
 #include "scene/names.h"
 #include "studio/folder.h"
+#include "sim/vocabulary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,8 +44,6 @@ static void Vec3(snwText* text, const char* key, snwVec3 v)
 // ---------------------------------------------------------------------------------------------------------------------
 // Parameters
 
-static const char* const s_types[] = {"real", "int", "bool", "choice"};
-
 // "pbd.contact_force" -> "contact force"
 static void WriteLabel(snwText* text, const char* name)
 {
@@ -63,7 +62,7 @@ static void WriteParam(snwText* text, const snwParamInfo* info, double value)
     Text(text, "name", info->name);
     WriteLabel(text, info->name);
     Text(text, "unit", info->unit);
-    Text(text, "type", s_types[info->type]);
+    Text(text, "type", snw_paramTypeWords[info->type]);
     Real(text, "min", info->lower);
     Real(text, "max", info->upper);
     snwText_Key(text, "default");
@@ -124,9 +123,6 @@ static void WriteMaterial(snwText* text, const snwMaterial* material)
     snwText_Close(text, '}');
 }
 
-static const char* const s_jointNames[] = {"ball", "hinge", "universal", "prismatic", "cylindrical", "fixed", "free"};
-static const char* const s_handleNames[] = {"point", "cage", "bone"};
-
 static void WriteSkeleton(snwText* text, const snwCharacterDef* def)
 {
     snwText_Key(text, "bones");
@@ -141,7 +137,7 @@ static void WriteSkeleton(snwText* text, const snwCharacterDef* def)
     {
         snwText_Open(text, '{');
         Text(text, "name", def->joints[i].name);
-        Text(text, "type", s_jointNames[def->joints[i].type]);
+        Text(text, "type", snwJointType_Name(def->joints[i].type));
         Int(text, "parent", def->joints[i].parentBone);
         Bool(text, "motor", def->joints[i].motor);
         snwText_Close(text, '}');
@@ -164,7 +160,7 @@ static void WriteHandles(const snwSession* session, int body, snwText* text)
     {
         snwText_Open(text, '{');
         Text(text, "name", own ? def->handles[i].name : def->bones[i].name);
-        Text(text, "kind", own ? s_handleNames[def->handles[i].kind] : "bone");
+        Text(text, "kind", own ? snwHandleKind_Name(def->handles[i].kind) : "bone");
         snwText_Close(text, '}');
     }
 
@@ -279,8 +275,6 @@ static void WriteRecording(const snwSession* session, snwText* text)
     snwText_Close(text, '}');
 }
 
-static const char* const s_hands[] = {"none", "flesh", "handle", "bone", "joint", "pin", "prop", "collider"};
-
 static void WriteHands(const snwSession* session, snwText* text)
 {
     snwText_Key(text, "grabs");
@@ -291,7 +285,7 @@ static void WriteHands(const snwSession* session, snwText* text)
         snwText_Open(text, '{');
         Int(text, "grab", hand->number);
         Int(text, "client", hand->client);
-        Text(text, "kind", s_hands[hand->kind]);
+        Text(text, "kind", snw_handKindWords[hand->kind]);
         Int(text, "body", hand->body);
         Int(text, "index", hand->index);
         snwText_Close(text, '}');
