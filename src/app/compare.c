@@ -142,6 +142,8 @@ static snwResult OpenScene(
     if (result >= 0)
     {
         snwResult words = CheckSettings(def, variant, snwScene_GetDef(file->scene)->method, message);
+        if (words < 0)
+            snwSceneFile_Close(file);
         result = words < 0 ? words : result;
     }
 
