@@ -97,6 +97,14 @@ static int CompareReals(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
+double snwMedian(double* values, int count)
+{
+    if (count == 0)
+        return NAN;
+    qsort(values, (size_t)count, sizeof *values, CompareReals);
+    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
+}
+
 // Between the two nearest order statistics.
 static double Quantile(const snwSamples* samples, double q)
 {

@@ -141,6 +141,8 @@ double snwSamples_Spread(const snwSamples* samples);    // half the interquartil
 snwSamples snwSamples_Ratios(const snwSamples* above, const snwSamples* below);
 void snwBenchRow_SetSamples(snwBenchRow* row, const snwSamples* samples);
 
+double snwMedian(double* values, int count); // sorts them; NAN if empty
+
 double snwBenchRandom(uint64_t* seed); // 0 .. 1, the same from the same seed, which is not 0
 
 // ---------------------------------------------------------------------------------------------------------------------

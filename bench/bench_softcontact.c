@@ -6,6 +6,9 @@ static const snwBenchPart s_parts[] = {
     {"problems", snwAddSoftProblems},
     {"siconos", snwAddSoftSiconos},
     {"dart", snwAddSoftDart},
+    {"table", snwAddSoftTable},
+    {"drop", snwAddSoftDrop},
+    {"truths", snwAddSoftTruths},
 };
 
 static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)

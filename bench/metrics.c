@@ -159,7 +159,9 @@ const snwMetric snwMetrics[] = {
     {"incline_slip", "m", "lower", "what a block at 0.99 of the friction angle slips in 2 s; resting contact rests"},
     {"incline_accel_err", "", "lower",
         "acceleration at 1.01 of the friction angle against g (sin a - mu cos a), relative"},
-    {"stack_drift", "m", "lower", "how far any of ten soft boxes on each other is from where it was 56 s before"},
+    {"stack_drift", "m", "lower",
+        "how far any of ten soft boxes on each other is from where it was 56 s before; `softcontact`: hard ones, at "
+        "first"},
     {"max_penetration", "m", "lower",
         "deepest vertex of a soft ball inside the stairs or the ground, at the end of any frame"},
     {"end_penetration", "m", "lower", "the same when it has come down"},
@@ -168,7 +170,9 @@ const snwMetric snwMetrics[] = {
     {"separated", "m", "higher", "gap between the two when they are let go"},
     {"self_crossing", "", "lower", "skin vertices of a folded bar that are inside another part of it"},
     {"tunnelled", "", "lower", "vertices of a ball at 100 m/s that ever were behind the front of a wall of 1 cm"},
-    {"sink_err", "", "lower", "how deep a plate sinks into a column of flesh against the closed form, relative"},
+    {"sink_err", "", "lower",
+        "how deep a plate sinks into a column of flesh against the closed form, relative; `softcontact`: a box into "
+        "its sole"},
     {"rest_speed", "m/s", "lower", "fastest prop on flesh when it has settled"},
     {"ms_per_iteration", "ms", "lower",
         "one iteration of the solve: local step, right side, sweeps, bones; one thread"},
@@ -195,7 +199,7 @@ const snwMetric snwMetrics[] = {
     {"nunchuck_err@10", "", "lower", "the same with 10 substeps"},
     {"nunchuck_err@100", "", "lower", "the same with 100 substeps"},
     {"energy_max_over_start", "", "lower",
-        "highest energy of a falling cantilever or a dropped body, 1 being that of its start"},
+        "highest energy of a falling cantilever, a dropped or a tumbling body, 1 being that of its start"},
     {"locking_angle", "degrees", "higher", "how far a bone in a bar turns freely"},
     {"bones_outside", "", "lower", "vertices of bones outside the skin in the worst frame"},
     {"swing_reach", "m", "higher", "how far the centre of mass swings from the axis"},
@@ -214,7 +218,9 @@ const snwMetric snwMetrics[] = {
     {"rest_drift", "", "lower", "how far any vertex of a body at rest moves in 10,000 substeps, of its size"},
     {"momentum_err", "", "lower",
         "change of momentum in a second of free flight, wobbling and turning, over the sum of all vertices' momenta; "
-        "`skelfem`: the largest in 150 steps, over the momentum"},
+        "`skelfem`: the largest in 150 steps, over the momentum; `softcontact`: the largest in ten seconds under "
+        "random "
+        "torques"},
     {"scale_err", "", "lower",
         "largest difference between shapes of a bar at two sizes, of their size: 10 cm and 10 m, gravity and step "
         "scaled "
@@ -295,6 +301,13 @@ const snwMetric snwMetrics[] = {
     {"dart_ratio", "x", "higher",
         "a step of DART's soft box over one of ours, medians of the same phase, time of the processor, from the same "
         "turns"},
+    {"bounce_height", "", "lower",
+        "how high the lowest point of a dropped body comes after its first contact, of its fall"},
+    {"stable_step", "ms", "higher", "longest step at which a dropped soft box comes to lie still"},
+    {"pendulum_energy_order", "", "higher", "of the error of a double pendulum's energy by the step"},
+    {"soften_jump", "", "lower", "largest change of energy and momentum as points wake, relative"},
+    {"incline_spread", "", "lower",
+        "largest difference of the ways that blocks slide down slopes which fall in other directions, relative"},
     {"penetration", "", "lower", "deepest point in the ground, of the size of the body"},
     {"lcp_start_spread", "", "lower",
         "largest difference of contact forces when a problem is started from other impulses, of the largest force"},

@@ -7,3 +7,6 @@
 void snwAddSoftProblems(snwBenchRows* rows);
 void snwAddSoftSiconos(snwBenchRows* rows);
 void snwAddSoftDart(snwBenchRows* rows);
+void snwAddSoftTable(snwBenchRows* rows);
+void snwAddSoftDrop(snwBenchRows* rows);
+void snwAddSoftTruths(snwBenchRows* rows);

@@ -43,18 +43,6 @@ static snwDartDef Published(double h, double stiffness)
     return def;
 }
 
-static int Ascending(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-static double Median(double* values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, Ascending);
-    return count > 0 ? values[count / 2] : NAN;
-}
-
 static void MakeBox(const snwDartDef* def, snwSkinBox* box)
 {
     snwSkinBoxDef boxDef = {{0, def->half + def->height, 0}, {def->half, def->half, def->half},
@@ -107,7 +95,7 @@ static snwResult PlayOurs(snwContext* context, const snwDartDef* def, Ours* ours
         if (result == snw_ok)
         {
             const snwSoftBody* body = stage->bodies;
-            ours->settlingMs = Median(ms, settling), ours->restingMs = Median(ms + settling, resting);
+            ours->settlingMs = snwMedian(ms, settling), ours->restingMs = snwMedian(ms + settling, resting);
             ours->lowest = snwSoftStage_Lowest(body), ours->points = body->skins->count;
             ours->failures = stage->world.failures;
             for (int i = 0; i < body->skins->count; ++i)

@@ -79,20 +79,12 @@ static snwResult PlayOnce(
     return result;
 }
 
-static int Ascending(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 static snwResult Play(
     snwContext* context, const snwShakeDef* def, int contacts, int most, Times* times, snwMessage* message)
 {
     snwResult result = snw_ok;
     for (int replay = 0; replay < snw_replays && result == snw_ok; ++replay)
         result = PlayOnce(context, def, contacts, most, replay == 0, times, message);
-    qsort(times->ms, (size_t)times->count, sizeof *times->ms, Ascending);
-    qsort(times->residuals, (size_t)times->count, sizeof *times->residuals, Ascending);
     return result;
 }
 
@@ -121,17 +113,15 @@ static void AddKind(snwBenchRows* rows, snwContext* context, const Kind* kind)
         def.start = cold ? snw_coulombZero : snw_coulombWarm;
         result = Play(context, &def, kind->contacts, most, &times, rows->message);
         int n = times.count;
-        double none = n > 0 ? 0 : NAN;
         if (result != snw_ok)
             break;
-        AddRow(rows, kind, cold ? "cold" : "warm", "lcp_ms", none + (n > 0 ? times.ms[n / 2] : 0), n,
-            cold ? kind->cold : kind->warm);
-        AddRow(
-            rows, kind, cold ? "cold, worst" : "warm, worst", "lcp_ms", none + (n > 0 ? times.ms[n - 1] : 0), n, NAN);
+        double ms = snwMedian(times.ms, n), residual = snwMedian(times.residuals, n); // and they are sorted
+        AddRow(rows, kind, cold ? "cold" : "warm", "lcp_ms", ms, n, cold ? kind->cold : kind->warm);
+        AddRow(rows, kind, cold ? "cold, worst" : "warm, worst", "lcp_ms", n > 0 ? times.ms[n - 1] : NAN, n, NAN);
         if (cold)
             continue;
-        AddRow(rows, kind, "median", "lcp_residual", none + (n > 0 ? times.residuals[n / 2] : 0), n, kind->median);
-        AddRow(rows, kind, "worst", "lcp_residual", none + (n > 0 ? times.residuals[n - 1] : 0), n, kind->worst);
+        AddRow(rows, kind, "median", "lcp_residual", residual, n, kind->median);
+        AddRow(rows, kind, "worst", "lcp_residual", n > 0 ? times.residuals[n - 1] : NAN, n, kind->worst);
     }
     free(times.ms), free(times.residuals);
     rows->result = rows->result == snw_ok ? result : rows->result;

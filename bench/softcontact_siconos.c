@@ -27,18 +27,6 @@ typedef struct Kind
 // Impulses of hard points are unique by their compliance alone.
 static const Kind s_kinds[] = {{"soft 20", 20, 200, false}, {"soft 40", 40, 60, false}, {"rigid 20", 20, 100, true}};
 
-static int Ascending(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-static double MedianOf(double* values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, Ascending);
-    return count > 0 ? values[count / 2] : NAN;
-}
-
 static void AddSolver(
     snwBenchRows* rows, const Kind* kind, const char* solver, const snwSiconosAnswers* answers, int count, double ours)
 {
@@ -55,12 +43,12 @@ static void AddSolver(
     char name[48];
     snprintf(name, sizeof name, "%s, %s", kind->name, solver);
     snwBenchRow row = snwMakeBenchRow(name, "softcontact", "lcp_ms");
-    row.value = ours, row.peer = MedianOf(ms, count), row.n = count;
+    row.value = ours, row.peer = snwMedian(ms, count), row.n = count;
     snprintf(row.peerName, sizeof row.peerName, "Siconos %s", solver);
     snprintf(row.note, sizeof row.note, "solving alone, from the impulses of the step before");
     snwBenchRows_Add(rows, &row);
     snwBenchRows_AddValue(rows, name, "softcontact", "siconos_solved", (double)solved / count);
-    double median = MedianOf(apart, solved);
+    double median = snwMedian(apart, solved);
     row = snwMakeBenchRow(name, "softcontact", "siconos_diff");
     row.value = median, row.n = solved;
     snprintf(row.note, sizeof row.note, solved > 0 ? "median; the worst is %.1e" : "it solved none",
@@ -88,7 +76,7 @@ static void AddKind(snwBenchRows* rows, snwContext* context, const Kind* kind)
             double now = 1e3 * (snwClock_ThreadSeconds() - began);
             ms[i] = turn == 0 ? now : fmin(ms[i], now);
         }
-    double ours = MedianOf(ms, kept.count);
+    double ours = snwMedian(ms, kept.count);
     if (rows->result == snw_ok && snwSolveBySiconos(&kept, answers, &why))
     {
         AddSolver(rows, kind, "NSN_AC", answers, kept.count, ours);

@@ -17,20 +17,6 @@ enum
     snw_firstMove = 1000, // numbers below are of other requests
 };
 
-static int CompareReals(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-double snwMedian(double* values, int count)
-{
-    if (count == 0)
-        return NAN;
-    qsort(values, (size_t)count, sizeof *values, CompareReals);
-    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
-}
-
 static uint32_t ReadU32(const unsigned char* data)
 {
     uint32_t value;

@@ -37,5 +37,3 @@ bool snwDrag_Begin(snwDrag* drag, int port, const char* token, snwSession* sessi
 // Leads it round at 60 moves a second; false: the connection is gone, or no frames come any more.
 bool snwDrag_Go(snwDrag* drag, double seconds, snwDragFigures* figures);
 void snwDrag_End(snwDrag* drag);
-
-double snwMedian(double* values, int count); // sorts them; NAN if there are none

@@ -49,3 +49,18 @@ TEST_HEAVY(benchsoftcontact, siconosFindsTheSameImpulses)
         SKIP("Siconos is not installed");
     CHECK_INT(RunPart("siconos/soft 40"), 2);
 }
+
+TEST_HEAVY(benchsoftcontact, bodiesAndContactAreWhatIsKnownOfThem)
+{
+    CHECK_INT(RunPart("truths"), 10);
+}
+
+TEST_HEAVY(benchsoftcontact, boxesThatDropStopWhereTheGroundIs)
+{
+    CHECK_INT(RunPart("drop/drop"), 14);
+}
+
+TEST_HEAVY(benchsoftcontact, aBipedInPlaceLeavesNoProblemUnsolved)
+{
+    CHECK_INT(RunPart("table"), 4);
+}

@@ -88,7 +88,10 @@ bool snwLu_Factor(int n, double* a, int stride, int* pivots)
     double largest = 0;
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
-            largest = fmax(largest, fabs(a[(size_t)i * step + (size_t)j]));
+        {
+            double size = fabs(a[(size_t)i * step + (size_t)j]);
+            largest = size > largest ? size : largest;
+        }
     if (!isfinite(largest))
         return false;
 
