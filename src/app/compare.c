@@ -568,7 +568,6 @@ static json_t* RunToJson(const snwCompareDef* def, const snwComparison* comparis
         (json_int_t)run->seed, "result", Outcome(run), "reason", run->reason, "frames", report->frames);
 
     char caution[160];
-
     snwComparison_Caution(def, comparison, index, caution);
     json_object_set_new(json, "caution", json_string(caution));
     json_object_set_new(

@@ -59,7 +59,6 @@ static snwResult FitNormals(Job* job, int index)
     // A key frame's target is a pose: its normals can be turned directly.
     for (int k = 0; k < fit->targetCount && job->keys; ++k)
         snwNormalTurner_Turn(turner, mesh->positions, fit->targets[k].offsets, fit->targets[k].normals);
-
     snwResult result = snw_ok;
 
     // For the others, what changes in every frame is gathered first.

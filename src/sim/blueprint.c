@@ -444,7 +444,6 @@ snwResult snwBlueprint_Mesh(snwContext* context, const snwBlueprint* blueprint, 
     Ribbons ribbons = {0};
 
     snwResult result = snw_ok;
-
     if (blueprint->flat.ringCount > 0)
         result = MeshFlat(&builder);
     else if (blueprint->boxSize.x > 0)

@@ -435,7 +435,6 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
     COPY_NAMED(snwSetting, settings, settingCount)
 
     snwClipDef* clips = snwArena_Copy(arena, def->clips, (size_t)def->clipCount, sizeof *clips);
-
     for (int i = 0; clips != NULL && i < def->clipCount; ++i)
     {
         size_t count = (size_t)clips[i].keyCount;

@@ -194,7 +194,6 @@ double snwApd_Descend(snwSim* sim, int index, double h)
     {
         // Joints and turns are known to second order: a millionth of the objective is no rise.
         double slack = Rounding(body) + 1e-6 * fabs(descent->merit);
-
         bool falls = merit - descent->merit - HeldWork(body) <= slack;
 
         // Shorter steps, from where the last one began.

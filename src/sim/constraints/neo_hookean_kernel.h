@@ -70,7 +70,6 @@ static inline snwWide MoveNeo(
     snwWide least = snwWide_Splat(1e-5f) * (w[0] + w[3] + w[5]);
     snwWide a = snwWide_Max(snwWide_Load(state->compliance + lane), least + least);
     snwWide most = MostYield(w), rate = SafeRatio(snwWide_Splat(1.0f), most + most + a);
-
     const snwWide zero = snwWide_Splat(0.0f);
 
     // r_d, and numerator and denominator of q.

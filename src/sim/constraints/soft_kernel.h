@@ -121,7 +121,6 @@ SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
                     p[3][3] * Dot(g[3], g[3]);
 
     snwWide residual = snwWide_Load(state->rest + lane) - Dot(u[0], g[1]) - compliance * sum;
-
     if (corrected)
     {
         // e, as soft.h has it. The push on corner 0 is what the others leave.

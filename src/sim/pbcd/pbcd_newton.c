@@ -60,7 +60,6 @@ static void Allocate(const snwPbcdWork* work)
     size_t edges = (size_t)character->edgeCount + 1;
 
     snwArena* arena = &newton->arena;
-
     newton->weights = snwArena_Alloc(arena, n, sizeof *newton->weights);
     newton->targets = snwArena_Alloc(arena, n, sizeof *newton->targets);
     newton->x = snwArena_Alloc(arena, n, sizeof *newton->x);

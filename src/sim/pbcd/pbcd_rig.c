@@ -388,7 +388,6 @@ static void SetCompliances(snwSim* sim, int body, double e, double viscous)
     size_t bytes = (size_t)model->character->def.materialCount * sizeof *materials;
 
     bool same = true;
-
     for (int i = 0; i < 5; ++i)
         same = same && now[i] == work->compliances[i];
     if (same && memcmp(materials, work->materials, bytes) == 0)

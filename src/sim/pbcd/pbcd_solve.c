@@ -180,7 +180,6 @@ void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
     double tolerance = snwSim_Param(sim, snw_pbcdTolerance);
 
     bool pairs = NeedsPairs(sim), done = false;
-
     iterations += pairs ? iterations % 2 : 0;
 
     // Until nothing moves by more than the tolerance, if there is one.

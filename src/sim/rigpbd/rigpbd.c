@@ -501,7 +501,6 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
         energies[0] = snwRigpbd_Energy(work, h);
 
     bool damped = snwSim_Param(sim, snw_rigpbdDamping) > 0.0;
-
     flesh = (snwRigFlesh){.rows = model->flat ? work->plane : work->moves, .plane = model->flat};
     if (answers || damped)
         snwRigFit_ApplyFlesh(

@@ -114,7 +114,6 @@ void snwRigpbd_Brake(const snwSim* sim, int body, double h)
         snwRigpbdHandle* handle = &work->state.handles[i];
         if (handle->hand != snw_rigpbdHandLate || !IsLimited(sim, work, i))
             continue;
-
         snwVec3 place = work->state.pose[i].place, way = Given(target->given, snwVec3_Sub(target->place, place));
 
         // The speed from which it can still be stopped at its target; when it would arrive in this substep, it leads

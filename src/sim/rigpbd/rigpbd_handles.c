@@ -335,7 +335,6 @@ void snwRigpbd_LimitReach(snwRigpbdWork* work, double most, double step)
     }
 
     snwVec3 common = {CommonWay(work, 0, 0.0), CommonWay(work, 1, 0.0), CommonWay(work, 2, 0.0)};
-
     for (int i = 0; i < work->model->handleCount; ++i)
     {
         snwRigpbdHandle* handle = &work->state.handles[i];

@@ -125,7 +125,6 @@ static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
     const snwCharacter* character = body->model->character;
     const snwBody* common = &sim->bodies[index];
     double rayleigh = snwSkelfem_Setting(sim, snw_skelfemRayleigh), rate = body->step.rate;
-
     double size = snwVec3_Distance(character->lower, character->upper);
 
     // What the moduli depend on.
@@ -540,7 +539,6 @@ void snwSkelfem_ChooseStart(snwSim* sim, int index)
     double lowest = INFINITY, again = clock->h > 0 ? body->step.h / clock->h : 0;
 
     bool lastIsBest = false;
-
     snwElasticity_Begin(body->elasticity, body->before, IsDamped(sim, index) ? body->step.rate : 0);
     snwElasticity_FindKnots(
         body->elasticity, body->before, snwSkelfem_Setting(sim, snw_skelfemStops) != 0 ? body->state.knots : NULL);

@@ -223,7 +223,6 @@ static void Probe(snwSoftWorld* world, const snwSoftSettings* settings, snwSoftC
             drift = snwVec3_Scale(snwCollider_Motion(solid->before, solid->place, at), 1 / settings->h);
         contact->otherCount = solid->body < 0 ? 0 : 1;
         contact->others[0] = (snwSoftTiePart){{.skin = -1, .link = solid->link, .at = at}, 1};
-
         snwVec3 there = solid->body < 0 ? drift : PartVelocity(world, solid->body, contact->others, 1);
 
         // Kept if it may meet within the step.

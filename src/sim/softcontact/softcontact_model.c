@@ -162,7 +162,6 @@ static snwResult Weigh(
     }
 
     const double* whole = ratios + model->linkCount;
-
     for (int p = 0; p < model->pointCount; ++p)
     {
         const snwPointAnchor* anchor = &model->skin.anchors[p];
