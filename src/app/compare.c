@@ -535,6 +535,8 @@ snwTextTable snwComparison_ToTable(const snwCompareDef* def, const snwComparison
     static const char* const heads[] = {"<variant", "frames", "step ms", "drift", "stretch", "least element",
         "centre x", "centre y", "centre z", "hash", "<result", "<caution"};
     snwTextTable table = snwTextTable_Start(heads, (int)(sizeof heads / sizeof *heads));
+
+    // A row per variant, as far as they ran.
     for (int i = 0; i < comparison->count; ++i)
     {
         const snwVariantRun* run = &comparison->runs[i];
@@ -573,6 +575,7 @@ static json_t* RunToJson(const snwCompareDef* def, const snwComparison* comparis
     json_object_set_new(
         json, "first_inverted_frame", report->firstInverted >= 0 ? json_integer(report->firstInverted) : json_null());
 
+    // The one setting in which it differs.
     const snwParamInfo* param = variant->hasSetting ? snwFindAnyParam(variant->setting.name) : NULL;
     if (param != NULL)
         json_object_set_new(json, "settings",

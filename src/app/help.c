@@ -177,6 +177,8 @@ void snwPrintManPage(FILE* file)
           "Data goes to stdout; progress and messages go to stderr. Existing files are never replaced without\n"
           "\\fB\\-\\-force\\fR.\n.SH VERBS\n",
         file);
+
+    // Verbs and options from the tables that the parser reads.
     for (int i = 0; snwVerbs[i] != NULL; ++i)
         PrintRoffVerb(snwVerbs[i], file);
     fputs(".SH OPTIONS OF EVERY VERB\n", file);

@@ -175,6 +175,8 @@ static snwResult CheckPaths(Stage* stage, snwMessage* message)
     snwResult found = FindFrames(stage, message);
     if (found < 0)
         return found;
+
+    // Nothing that is there already is written over unasked: looked for before anything runs.
     for (Output i = 0; i < snw_outputCount; ++i)
     {
         if (!Makes(def, i))
@@ -458,12 +460,15 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
     *performance = (snwPerformance){0};
     if (stage == NULL)
         return snwFailMemory(message);
+
     stage->def = def;
     stage->context = stage->plots.context = context;
     stage->performance = performance;
     snwMessage_Clear(message);
     snwResult result = Stage_Run(stage, performance, message);
     performance->result = result;
+
+    // In any case: whatever was opened is closed.
     snwExports_Drop(&stage->exports);
     if (stage->film != NULL)
         snwDestroyFilm(stage->film);

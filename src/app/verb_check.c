@@ -215,6 +215,7 @@ static bool CheckFile(snwContext* context, const char* path, const char* source,
     if (finding.notes == NULL)
         finding.notes = json_array();
 
+    // A row of JSON, or a line for people and its notes.
     if (rows != NULL)
         json_array_append_new(
             rows, json_pack("{s:s, s:b, s:s, s:s, s:s, s:s, s:O}", "file", path, "sound", sound, "what", finding.what,

@@ -323,6 +323,7 @@ static json_t* CharacterToJson(const snwBlueprint* blueprint, const snwCharacter
         json_object_set_new(json, "max_dihedral", snwJsonReal(facts.quality.maxDihedral));
     }
 
+    // Lists by name: the whole is in the blueprint.
     json_object_set_new(json, "bones", NamesToJson(blueprint->bones, sizeof(snwBoneDef), blueprint->boneCount));
     json_object_set_new(json, "joints", NamesToJson(blueprint->joints, sizeof(snwJointDef), blueprint->jointCount));
     json_object_set_new(json, "handles", NamesToJson(blueprint->handles, sizeof(snwHandleDef), blueprint->handleCount));

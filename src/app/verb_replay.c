@@ -106,6 +106,8 @@ static snwExit Run(const snwArgs* args)
         result = snwContextFromArgs(args, &context);
     if (result != snw_exitOk)
         return result;
+
+    // From here on Ctrl-C ends the replay between two frames.
     snwInterrupt_Listen();
 
     if (snwLog_Open(context, args->operands[0], NULL, &log, &message) < 0)

@@ -83,6 +83,8 @@ const char* snwAsset_Text(snwAsset* asset, const char* text, int size)
         snw_longest = 200
     };
     char* copy = snwArena_Alloc(&asset->arena, (size_t)(size < snw_longest ? size : snw_longest) + 1, 1);
+
+    // Letter by letter of UTF-8: what is none, and control codes, become question marks; no letter is cut in half.
     for (int i = 0, to = 0; copy != NULL && i < size;)
     {
         int bytes = snwUtf8Size(text + i, (size_t)(size - i));
@@ -304,10 +306,14 @@ static bool IsJoint(const snwAsset* asset, int node)
 bool snwAsset_IsScenery(const snwAsset* asset, int node)
 {
     bool others = false;
+
+    // Only beside something that follows bones can anything be scenery.
     for (int i = 0; i < asset->nodeCount && !others; ++i)
         others = FollowsBones(asset, i);
     if (!others || FollowsBones(asset, node))
         return false;
+
+    // Nothing above it moves: no joint, no channel.
     for (int above = node; above >= 0; above = asset->nodes[above].parent)
     {
         if (IsJoint(asset, above))

@@ -154,6 +154,7 @@ snwResult snwDecimateSurface(
         enough = snwCollapseByAngle(context, def, &collapse) >= 0;
     }
 
+    // What is left is numbered anew, in the caller's memory.
     enough = enough && Finish(&work, arena, result);
     snwArena_Free(&work.arena);
     return enough ? snw_ok : snwFailMemory(message);

@@ -152,6 +152,7 @@ snwResult snwTake_WriteClips(const snwTake* take, snwText* text, snwMessage* mes
         return snwFailMemory(message);
     }
 
+    // A clip per handle, as scenes read them.
     snwText_Open(text, '{');
     snwText_Key(text, "clips");
     snwText_Open(text, '[');

@@ -253,7 +253,10 @@ snwResult snwCreateFineSkin(
     if (skin == NULL)
         return snwFailMemory(message);
     skin->arena.context = context;
+
     Fine fine = {.context = context, .coarse = character, .arena = &skin->arena, .message = message};
+
+    // Mesh, texture, weights: each needs the one before.
     snwResult result = MakeMesh(&fine, times);
     if (result >= 0 && character->texcoords != NULL)
         result = PlaceTexture(&fine, skin);

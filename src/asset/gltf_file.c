@@ -60,6 +60,7 @@ static void KeepChunk(snwGltfReading* reading, snwGltfChunk chunk)
 
 static void TakeChunk(snwGltfReading* reading, Pieces* pieces, int index, snwGltfChunk chunk)
 {
+    // JSON first, then at most one binary chunk; others are kept unread.
     if (index == 0 && chunk.kind != snw_glbJson)
         snwGltf_Fail(reading, "export the file again", "the first chunk of a GLB must be JSON");
     else if (index == 0)

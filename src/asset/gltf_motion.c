@@ -221,6 +221,7 @@ static void ReadAnimation(Work* work, const json_t* item)
     work->animation->channels = work->channels;
     size_t mark = snwJson_Enter(&reading->json, "channels");
 
+    // Channels one by one; what was odd in all of them is told together.
     for (int i = 0; i < count && !snwGltfReading_Failed(reading); ++i)
     {
         size_t place = snwJson_EnterIndex(&reading->json, (size_t)i);

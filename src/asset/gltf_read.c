@@ -14,6 +14,8 @@ static snwResult ReadGltf(const snwAssetInput* input, snwAsset* asset, snwMessag
     if (snwGltfReading_Failed(&reading))
         return reading.result;
     asset->scale = 1; // glTF is in metres
+
+    // Nodes first: skins, meshes and animations name them.
     snwGltf_ReadNodes(&reading);
     snwGltf_ReadSkins(&reading);
     snwGltf_ReadMeshes(&reading);

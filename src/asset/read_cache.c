@@ -56,6 +56,7 @@ static snwResult ReadPoints(const Cache* cache, snwAsset* asset, const char* at,
     if (positions == NULL)
         return snwFailMemory(message);
 
+    // Floats of either order of bytes, all finite.
     for (int64_t i = 0; i < count; ++i)
     {
         positions[i] = TakeFloat(at + 4 * i, cache->big);

@@ -232,6 +232,7 @@ static snwResult ReadMedit(const snwAssetInput* input, snwAsset* asset, snwMessa
         .dimension = 3};
     reader.draft.faceLabels = true;
 
+    // By its first bytes: both forms have the same ending.
     if (binary)
         result = snwMedit_ReadBinary(input->data, input->size, &reader.draft, message);
     else

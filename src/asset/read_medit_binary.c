@@ -142,6 +142,8 @@ snwResult snwMedit_ReadBinary(const char* data, size_t size, snwDraft* draft, sn
     Binary binary = {
         .data = (const unsigned char*)data, .size = size, .position = 4, .swapped = data[0] == 0, .dimension = 3};
     snwAssetMesh* mesh;
+
+    // The version says how wide numbers are.
     binary.version = (int)TakeInt(&binary, false);
     if (binary.version < 1 || binary.version > 4)
         binary.problem = "its version is none of 1 to 4";

@@ -379,6 +379,7 @@ static bool FindWord(snwWord text, const char* part, snwWord* rest)
 
 static double UnitScale(snwWord text)
 {
+    // Beginnings of words, as exporters write them: "millimeters", "Millimetres".
     static const struct
     {
         const char* name;

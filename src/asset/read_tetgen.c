@@ -473,10 +473,12 @@ static void NoteAll(const Reader* reader)
         {snw_noteLeftOut, reader->lonePoints, "single points in facets; they are vertices all the same"},
         {snw_noteRepaired, reader->roundedLabels, "attributes and markers that are not whole were rounded"},
     };
+
     char place[48];
     snprintf(place, sizeof place, "facet %d", reader->oddFacet);
     snwAsset_NoteMany(reader->asset, snw_noteOdd, reader->oddFacets, place,
         "facets have polygons that touch or cross each other; their triangles overlap, their holes are filled");
+
     for (size_t i = 0; i < sizeof notes / sizeof *notes; ++i)
         snwAsset_NoteMany(reader->asset, notes[i].kind, notes[i].count, "", "%s", notes[i].text);
 }

@@ -230,6 +230,7 @@ static bool MakeEdges(Job* job, Pair* pair)
     snwWeldDef def = {.positions = mesh->positions, .count = mesh->vertexCount};
     snwWeld weld;
     size_t most = 3 * (size_t)mesh->triangleCount + (size_t)mesh->vertexCount + 1;
+
     pair->edges = snwArena_Alloc(&job->arena, most, sizeof *pair->edges);
     pair->longest = snwArena_Alloc(&job->arena, most, sizeof *pair->longest);
     if (job->arena.failed || snwWeldVertices(&job->arena, &def, &weld, job->message) < 0)
@@ -239,6 +240,8 @@ static bool MakeEdges(Job* job, Pair* pair)
         int a = mesh->triangles[i / 3][i % 3], b = mesh->triangles[i / 3][(i + 1) % 3];
         pair->edges[pair->edgeCount][0] = a, pair->edges[pair->edgeCount++][1] = b;
     }
+
+    // And an edge across each seam, so that splits are seen.
     for (int i = 0; i < mesh->vertexCount; ++i)
         if (weld.sources[weld.map[i]] != i)
             pair->edges[pair->edgeCount][0] = weld.sources[weld.map[i]], pair->edges[pair->edgeCount++][1] = i;
@@ -545,6 +548,8 @@ snwResult snwAgainst_Probe(snwContext* context, const snwAgainstDef* def, int no
 
     if (result >= 0)
         FindSize(&job);
+
+    // The mean distance over the frames that the caller has.
     for (int f = 0; f < def->frameCount && result >= 0; ++f)
     {
         double time = TimeOf(&job, def->clip, f);

@@ -510,6 +510,7 @@ static snwResult Run(Job* job)
 {
     const snwReel* reel = job->w->reel;
 
+    // All frames are read at once, for all groups; then group by group, and what has no joints last.
     job->animation = reel->animation >= 0 ? &reel->asset->animations[reel->animation] : NULL;
     snwResult result = snwAssetPoser_Make(reel->asset, &job->arena, &job->poser, job->w->message);
     if (result >= 0)

@@ -478,6 +478,8 @@ static bool MakeReport(Filler* filler, const Attempt* best, snwArena* arena, snw
         .detail = best->detail,
         .meshings = filler->meshings,
         .quality = best->quality};
+
+    // Triangles that were thickened, and by how much.
     for (int i = 0; i < mend->triangleCount && best->thick; ++i)
         report->thickTriangles += filler->chosen[i];
     report->thickened = best->thick ? filler->inside.thickness : 0;

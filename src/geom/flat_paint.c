@@ -477,6 +477,8 @@ snwResult snwFlat_Paint(snwContext* context, const snwFlatBlueprint* blueprint, 
     if (longSide < 16 || longSide > snw_maxFlatPicture)
         return snwFail(
             message, snw_errorArgument, NULL, "a picture has 16..%d pixels, not %d", (int)snw_maxFlatPicture, longSide);
+
+    // The outline decides how large the picture is.
     snwResult result = snwFlat_MakeOutline(blueprint, &scratch, &painter.outline, message);
     if (result == snw_ok)
     {

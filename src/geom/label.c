@@ -54,6 +54,8 @@ snwResult snwMeasureBones(snwContext* context, const snwSolid* solid, const snwT
         .vertexCount = mesh->vertexCount};
     if (field->bones == NULL || field->distances == NULL)
         return snwFailMemory(message);
+
+    // A distance that is no number is told here, where messages may be written.
     FieldLoop loop = {solid, mesh, field};
     snwParallelFor(context, mesh->vertexCount, 64, MeasureRange, &loop);
 

@@ -95,6 +95,7 @@ snwResult snwMultigrid_Create(snwContext* context, const snwGridLevels* levels, 
     if (grid == NULL)
         return snwFailMemory(message);
 
+    // Levels are shared: numbers alone are its own.
     grid->context = context;
     grid->arena.context = context;
     grid->pattern = levels;

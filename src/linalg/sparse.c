@@ -447,6 +447,7 @@ snwResult snwPattern_Create(snwContext* context, const snwPatternDef* def, snwPa
     snwPattern* pattern = snwAlloc(context, sizeof *pattern);
     if (pattern == NULL)
         return snwFailMemory(message);
+
     pattern->context = context;
     pattern->count = def->count;
     if (!BuildPattern(context, def, (int)total, pattern))

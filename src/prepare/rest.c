@@ -224,6 +224,8 @@ static snwResult MakeSurface(snwPreparer* p, snwRestSurface* surface)
     surface->positions = snwPreparer_Alloc(p, mesh->vertexCount + 1, sizeof *surface->positions);
     if (surface->positions == NULL)
         return snwFailMemory(p->message);
+
+    // Where the file has it, in metres.
     for (int i = 0; i < mesh->vertexCount; ++i)
     {
         surface->positions[i] = snwAffine_Apply(surface->place, mesh->positions[i]);
@@ -231,6 +233,8 @@ static snwResult MakeSurface(snwPreparer* p, snwRestSurface* surface)
             return snwFail(
                 p->message, snw_errorInput, "give it a scale", "surface '%s' reaches beyond 100 km", surface->name);
     }
+
+    // Triangles, welded vertices, and what is odd about them.
     snwWeldDef weld = {.positions = mesh->positions, .count = mesh->vertexCount};
     snwResult result = TakeTriangles(p, mesh, surface);
     if (result >= 0)

@@ -138,6 +138,7 @@ static snwResult ReadConstraint(
     if (result == snw_ok && count == 0)
         return snwJson_Fail(json, NULL, "must have at least one term");
 
+    // Each term names a handle of the blueprint.
     for (int i = 0; i < count && result == snw_ok; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, (size_t)i);

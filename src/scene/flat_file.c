@@ -148,6 +148,7 @@ static snwResult ReadPoints(
     if (size < least || size > snw_maxFlatPoints)
         return snwJson_Fail(json, NULL, "must have %zu..%d points, has %zu", least, (int)snw_maxFlatPoints, size);
 
+    // As long as it is: each point has its place in messages.
     *points = snwArena_Alloc(arena, size, sizeof **points);
     if (*points == NULL)
         return snwFailMemory(json->message);
@@ -233,6 +234,7 @@ static snwResult ReadOutline(snwJson* json, const json_t* outline, snwArena* are
     snwResult result = CheckList(json, outline, 1, snw_maxFlatRings);
     if (result < 0)
         return result;
+
     blueprint->rings = snwArena_Alloc(arena, count, sizeof *blueprint->rings);
     if (blueprint->rings == NULL)
         return snwFailMemory(json->message);
@@ -257,6 +259,7 @@ static snwResult ReadPaints(snwJson* json, const json_t* paint, snwArena* arena,
     snwResult result = CheckList(json, paint, 0, snw_maxPaints);
     if (result < 0)
         return result;
+
     blueprint->paints = snwArena_Alloc(arena, count, sizeof *blueprint->paints);
     if (arena->failed)
         return snwFailMemory(json->message);

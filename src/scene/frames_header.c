@@ -432,13 +432,18 @@ static bool NumbersAreSound(const snwFramesHeader* header, const int32_t numbers
 static void ReadAll(snwReader* reader, snwFramesHeader* header)
 {
     int32_t numbers[8];
+
+    // In the order of WriteAll.
     header->rate = snwReadReal(reader);
     header->tolerance = snwReadReal(reader);
     header->sceneHash = snwReadU64(reader);
     header->stateSize = snwReadU64(reader);
     snwRead(reader, numbers, sizeof numbers);
+
+    // Counts that cannot be are told at once; what follows then reads nothing.
     if (!NumbersAreSound(header, numbers))
         reader->failed = true;
+
     header->lastFrame = numbers[0];
     header->framesPerChunk = numbers[1];
     header->vertices = numbers[2] != 0;
@@ -446,6 +451,7 @@ static void ReadAll(snwReader* reader, snwFramesHeader* header)
     header->bodyCount = numbers[5];
     header->colliderCount = numbers[6];
     header->propCount = numbers[7];
+
     header->version = ReadName(reader, NULL);
     header->scene = ReadName(reader, &header->sceneSize);
     ReadBodies(reader, header, numbers[4]);

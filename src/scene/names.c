@@ -210,6 +210,8 @@ snwResult snwParam_ReadValue(snwJson* json, const snwParamInfo* info, const json
 {
     int choice = 0;
     snwResult result = snw_ok;
+
+    // Choices by their words, switches as booleans, all others as numbers.
     if (info->type == snw_paramChoice && json_is_string(value))
     {
         result = snwJson_ReadChoice(json, value, info->choices, &choice);

@@ -460,6 +460,7 @@ snwResult snwSceneFile_Schema(snwContext* context, char** out, size_t* size, snw
     if (defaults == NULL)
         return snwFailMemory(message);
 
+    // The root object, then whatever it refers to.
     snwText_Open(&text, '{');
     Text(&text, "$schema", "https://json-schema.org/draft/2020-12/schema");
     Text(&text, "title", "Sinew scene");

@@ -253,6 +253,8 @@ static void MeasureRest(snwCharacter* character)
 {
     const snwCharacterDef* def = &character->def;
     character->lower = character->upper = def->vertices[0];
+
+    // Bounds.
     for (int i = 0; i < def->vertexCount; ++i)
     {
         character->lower = snwVec3_Min(character->lower, def->vertices[i]);
@@ -265,6 +267,7 @@ static void MeasureRest(snwCharacter* character)
         character->volume += character->restVolumes[i];
     }
 
+    // Masses, and from them the middle.
     snwCharacter_ComputeMasses(character, def->materials, character->masses);
     for (int i = 0; i < def->vertexCount; ++i)
         character->mass += character->masses[i];
@@ -430,6 +433,7 @@ snwResult snwCreateCharacter(snwContext* context, const snwCharacterDef* def, sn
     if (character == NULL)
         return snwFailMemory(message);
 
+    // Shared by scenes and sims, so it counts them; models are added under a lock.
     character->context = context;
     character->arena.context = context;
     atomic_init(&character->references, 1);

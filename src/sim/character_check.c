@@ -358,6 +358,7 @@ static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
         if (CheckConstraint(def, i, message) < 0)
             return snw_errorArgument;
 
+    // Weights last: they name bones and handles.
     snwResult result = CheckWeights(def, &def->boneWeights, def->boneCount, "boneWeights", message);
     return result < 0 ? result : CheckWeights(def, &def->handleWeights, def->handleCount, "handleWeights", message);
 }
@@ -406,6 +407,8 @@ static snwResult CheckMotion(const snwCharacterDef* def, const snwMotionDef* mot
             def->boneCount);
 
     memset(moved, 0, (size_t)def->boneCount * sizeof *moved);
+
+    // A bone has one track in a motion.
     for (int i = 0; i < motion->trackCount; ++i)
         if (CheckTrack(def, motion, &motion->tracks[i], moved, message) < 0)
         {

@@ -146,6 +146,8 @@ snwResult snwCommand_CheckFor(
             "method %s does not answer to %s commands", method->name, snwCommandKind_Name(command->kind));
     if (CheckFinite(command, message) < 0)
         return snw_errorArgument;
+
+    // What the method has to say about it.
     if (command->kind == snw_commandMaterial && method->checkMaterial != NULL)
     {
         snwResult result = method->checkMaterial(&command->material, message);
@@ -153,6 +155,7 @@ snwResult snwCommand_CheckFor(
             return result;
     }
 
+    // Then its numbers, by kind.
     switch (command->kind)
     {
         case snw_commandReset:
@@ -309,6 +312,7 @@ snwResult snwSim_Apply(snwSim* sim, const snwCommand* command, snwMessage* messa
             break;
     }
 
+    // The method hears of what has been done.
     if (result >= 0 && sim->method->applied != NULL)
         sim->method->applied(sim, command);
     return result;

@@ -285,6 +285,8 @@ static double SmallestSize(const snwSim* sim)
 static bool NameMover(const snwSim* sim, snwMessage* message)
 {
     double far = SmallestSize(sim), most = far;
+
+    // The worst of all is named, if it goes farther than the smallest body is large.
     for (int i = 0; i < sim->def->pinCount; ++i)
     {
         double way = Way(sim, &sim->pins[i]);

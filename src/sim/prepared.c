@@ -77,6 +77,7 @@ static snwResult CheckSurface(const snwPreparedDef* def, int index, snwMessage* 
         result = snwVertexTrack_Check(
             &body->motions[i], &surface->tracks[i], surface->vertexCount, SNW_MAX_POSITION, message);
 
+    // A vertex rides on a point of the embedding, or on an anchor, whose number is turned over.
     for (int i = 0; i < surface->vertexCount && result >= 0; ++i)
     {
         int point = def->points[index][i];
@@ -179,6 +180,8 @@ static void CopySurface(snwArena* arena, snwSurfaceInfo* surface, int motionCoun
     surface->colors = CopyOptional(arena, surface->colors, count, sizeof *surface->colors);
     surface->triangles = snwArena_Copy(
         arena, surface->triangles, (size_t)surface->triangleCount, sizeof *surface->triangles);
+
+    // Names of materials are the file's own.
     snwSurfacePart* parts = snwArena_Copy(arena, surface->parts, (size_t)surface->partCount, sizeof *parts);
     for (int i = 0; i < surface->partCount && parts != NULL; ++i)
         parts[i].material = snwArena_Text(arena, parts[i].material);

@@ -90,6 +90,7 @@ static void WriteSurface(const snwPrepared* prepared, int index, snwWriter* writ
         snwWriteInt(writer, numbers[i]);
     snwWrite(writer, surface->place, sizeof surface->place);
 
+    // Geometry, as it is in memory.
     snwWrite(writer, surface->positions, count * sizeof *surface->positions);
     snwWrite(writer, surface->normals, count * sizeof *surface->normals);
     WriteOptional(writer, surface->texcoords, count * sizeof *surface->texcoords);

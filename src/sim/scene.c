@@ -491,6 +491,7 @@ static void WriteCommand(snwWriter* writer, const snwCommand* command)
 
 static void WriteParts(snwWriter* writer, const snwSceneDef* def)
 {
+    // Names and numbers only: a scene has the same hash in every run of every machine.
     for (int i = 0; i < def->bodyCount; ++i)
     {
         snwWriteText(writer, def->bodies[i].name);

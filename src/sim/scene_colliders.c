@@ -62,6 +62,7 @@ static snwResult CheckMesh(const snwColliderDef* mesh, snwMessage* message)
             return snwFail(
                 message, snw_errorArgument, NULL, "vertices[%d] is not finite or beyond %g m", i, SNW_MAX_SIZE);
 
+    // Corners that exist and differ; whether it is closed is looked at later.
     for (int i = 0; i < mesh->triangleCount; ++i)
     {
         const int* t = mesh->triangles[i];

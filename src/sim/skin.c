@@ -129,6 +129,8 @@ static void PickBody(const snwSim* sim, int index, snwVec3 origin, snwVec3 direc
 
         if (!HitTriangle(corners, origin, direction, &distance, weights) || distance >= pick->distance)
             continue;
+
+        // The corner that is nearest to the hit stands for it.
         int nearest = weights[1] > weights[0] ? 1 : 0;
         nearest = weights[2] > weights[nearest] ? 2 : nearest;
         *pick = (snwPick){.body = index,

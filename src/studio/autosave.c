@@ -22,6 +22,8 @@ static snwResult WriteFrames(
     snwText lines = snwCreateText(writer->context, 0);
     snwResult result = snw_ok;
     int next = 0;
+
+    // Commands of a step stand before its frame.
     for (int frame = 0; frame < recording->hashes.count && result >= 0; ++frame)
     {
         lines.size = 0;

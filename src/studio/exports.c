@@ -79,10 +79,13 @@ snwResult snwExportWork_Perform(snwExportWork* work, snwExportFrameFn* onFrame)
         .complete = true};
     snwRunDef run = snwDefaultRunDef();
     snwRunReport report;
+
+    // Replayed from the recording: a frame that comes out another time is a failure, for it is not what was shown.
     run.replay = &log;
     run.onFrame = OnFrame;
     run.user = work;
     work->onFrame = onFrame;
+
     snwResult result = snwRun(work->context, &run, &report, work->message);
     if (result == snw_warning && report.firstDifference >= 0)
         return snwFail(work->message, snw_errorInput, "reset the scene and record again",

@@ -147,6 +147,7 @@ snwResult snwSession_StepOnce(snwSession* session, snwMessage* message)
     if (result < 0)
         return result;
 
+    // Hands first: they are commands of this step.
     snwSession_PushHands(session);
     snwSim_GetLog(session->sim, &logged);
     result = snwSim_Step(session->sim, 1 / session->sim->def->rate, message);
@@ -160,6 +161,7 @@ snwResult snwSession_StepOnce(snwSession* session, snwMessage* message)
         return result;
     }
 
+    // A step that went well clears what was told of the one before.
     session->diverged = false;
     session->warning[0] = 0;
     session->pending.count = 0;

@@ -109,6 +109,7 @@ static snwResult OpenAsset(snwJob* job, const char* path, const char* name)
     if (report == NULL)
         return snwFailMemory(&job->message);
 
+    // Prepared with the defaults, stored beside the others, and opened from there.
     def.progress = OnStep;
     def.user = job;
     snwResult result = snwPrepareFile(job->context, path, &def, &prepared, report, &job->message);
@@ -172,6 +173,7 @@ static snwResult OpenLog(snwJob* job, const char* path, const snwWall* wall)
     snwResult result = snwLog_Open(job->context, path, wall, &log, &job->message);
     if (result < 0)
         return result;
+
     snwSceneFile file = log.file;
     snwScene_Retain(file.scene);
     result = MakeStage(job, &file);
@@ -226,6 +228,9 @@ snwResult snwJob_Open(snwJob* job)
     snwResult result = snwJob_Progress(job, "reading", 0.05);
     if (result < 0)
         return result;
+
+    // By name, in the order in which users mean it: uploads, shipped scenes, built-in characters; a path only if it
+    // came from the command line.
     bool any = job->source == snw_sourceAny;
     const snwWall wall = {job->session->folder, job->session->source};
     if ((any || job->source == snw_sourceFile) && snwFolder_Find(job->session, job->name, path))
@@ -238,6 +243,8 @@ snwResult snwJob_Open(snwJob* job)
         result = OpenPath(job, job->name, NULL);
     else
         result = snwScenes_FailUnknown(job->context, job->name, &job->message);
+
+    // Its name is the file's, without its ending.
     snwStage* stage = job->stage != NULL ? job->stage : job->moment.stage;
     if (stage != NULL)
         StemOf(job->name, stage->name, sizeof stage->name);

@@ -84,6 +84,7 @@ static snwResult CheckDef(const snwFilmDef* def, snwMessage* message)
         return result;
     }
 
+    // What contradicts each other.
     if (def->directory == NULL && (def->filmPath != NULL || def->keepFrames))
         return snwFail(message, snw_errorArgument, "give a folder", "a film needs a folder for its frames");
     if ((int)def->look < 0 || def->look >= snw_filmLookCount || (def->show & ~(uint32_t)snw_showAll) != 0)
@@ -201,6 +202,7 @@ void snwDestroyFilm(snwFilm* film)
     if (film->madeFrames)
         rmdir(film->frameDirectory); // an interrupted film may have no frames; a folder with something in it stays
 
+    // Frames and bodies.
     for (int i = 0; i < film->frames.count; ++i)
         snwFilmFrame_Free(context, &film->frames.data[i]);
     snwArray_Free(context, &film->frames);
@@ -213,6 +215,7 @@ void snwDestroyFilm(snwFilm* film)
         snwFree(context, film->bodies[i].vertices);
     }
 
+    // What it drew with, and the texts of its definition.
     snwFree(context, film->scratch);
     snwFree(context, film->layers);
     snwFree(context, film->bodies);
@@ -341,6 +344,8 @@ static snwResult DrawFilm(snwFilm* film, Progress* progress, snwMessage* message
     char* path = snwAlloc(film->context, capacity);
     if (path == NULL)
         return snwFailMemory(message);
+
+    // Frames as PNG, then the film from them.
     snwResult result = DrawFrames(film, path, capacity, progress, message);
     if (result >= 0 && film->def.filmPath != NULL)
     {
@@ -354,6 +359,8 @@ static snwResult DrawFilm(snwFilm* film, Progress* progress, snwMessage* message
         };
         result = snwEncodeFilm(film->context, &encode, message);
     }
+
+    // Asked for, they stay; else they are of no use any more.
     if (result >= 0 && film->def.keepFrames)
         RemoveStale(film, path, capacity);
     else if (result >= 0)

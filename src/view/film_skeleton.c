@@ -103,6 +103,7 @@ static bool NumberVertices(Maker* maker, const int (*triangles)[3], int count)
     for (size_t v = 0; v < most; ++v)
         maker->numbers[v] = -1;
 
+    // In the order in which triangles use them.
     for (int i = 0; i < 3 * count; ++i)
     {
         int* number = &maker->numbers[triangles[i / 3][i % 3]];

@@ -7,6 +7,8 @@ snwResult snwPicture_AddWall(snwPicture* picture, const snwCamera* camera, float
     float half = 40 * picture->radius;
     snwFloat3 centre = snwFloat3_MulAdd(picture->centre, distance, camera->forward);
     float positions[12];
+
+    // A square across the view, far beyond its borders.
     for (int i = 0; i < 4; ++i)
     {
         float x = i == 0 || i == 3 ? -half : half, y = i < 2 ? -half : half;

@@ -280,6 +280,7 @@ snwResult snwApd_CreateConstrained(snwSim* sim, int index, snwMessage* message)
     if (own == NULL)
         return snwFailMemory(message);
 
+    // Terms of the matrix, forces, and right sides.
     own->terms = snwArena_Alloc(arena, tets * snw_tangentNumbers + 3 * n, sizeof *own->terms);
     own->forces = snwArena_Alloc(arena, tets, sizeof *own->forces);
     own->constant = snwArena_Alloc(arena, n, sizeof *own->constant);

@@ -340,6 +340,7 @@ snwResult snwApd_CreateModel(const snwModelDef* def, void** out, snwMessage* mes
     *out = model;
     if (model == NULL)
         return snwFailMemory(message);
+
     model->arena.context = def->context;
     model->character = character;
     model->solver = (snwApdSolver)params[snw_apdSolver_];
@@ -347,6 +348,7 @@ snwResult snwApd_CreateModel(const snwModelDef* def, void** out, snwMessage* mes
     model->ratio = model->solver == snw_apdStiff || model->solver == snw_apdConstrained ? params[snw_apdRatio] : 1.0;
     model->vertexCount = character->def.vertexCount;
 
+    // Flesh and bones, then elements, then what they add to the matrix.
     if (!AssignVertices(model) || !MeasureBones(model) || !MakeElements(model) || !MakeTerms(model))
     {
         snwApd_DestroyModel(def->context, model);

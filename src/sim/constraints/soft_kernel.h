@@ -62,6 +62,7 @@ SNW_VISIT void EndEdge(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
     for (int k = 0; k < 3; ++k)
         move[k] = v->scaled * v->d[k];
 
+    // What was taken back (see soft.h) is a part of the move, and is remembered.
     for (int k = 0; corrected && k < 3; ++k)
     {
         float* push = sweep->edgePushes[b].push[k] + lane;

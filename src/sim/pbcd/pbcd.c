@@ -226,6 +226,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     if (sim->arena.failed)
         return snwFailMemory(message);
 
+    // Work of each body; sums are made in room for the largest.
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwResult result = CreateWork(sim, i, message);

@@ -185,6 +185,7 @@ snwResult snwPbcd_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     model->vertexCount = def->character->def.vertexCount;
     ReadParams(model, params);
 
+    // Elements, and with a skeleton the rig.
     snwResult result = MakeConstraints(model, message);
     if (result >= 0 && model->driven && model->character->def.boneCount > 0)
         result = MakeRig(model, params, message);

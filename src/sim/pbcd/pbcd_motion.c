@@ -92,9 +92,11 @@ static void PredictRows(int begin, int end, void* data)
         float* x = work->state.positions + at;
         memcpy(work->before + at, x, 4 * sizeof *x);
 
+        // Inverse masses in use: 0 where it is held, less where an anchor is in the inertia.
         unsigned char held = work->state.held[i];
         x[3] = held ? 0.0f : work->stiffer[i] * work->state.velocities[at + 3];
 
+        // Bones go where the artist has them; what is pinned stays for its pin.
         if (held & snw_heldByBone)
             memcpy(x, work->reference + at, 3 * sizeof *x);
         if (!held)
@@ -241,6 +243,8 @@ static void FinishRows(int begin, int end, void* data)
         FinishRow(loop, i);
         float* v = work->state.velocities + at;
         const float loss = work->losses[i];
+
+        // Damping of all motion, and of that against the artist's.
         for (int k = 0; k < 3; ++k)
         {
             v[k] *= keep;

@@ -60,6 +60,8 @@ static void Allocate(const snwPbcdWork* work)
     size_t edges = (size_t)character->edgeCount + 1;
 
     snwArena* arena = &newton->arena;
+
+    // Vectors of the step.
     newton->weights = snwArena_Alloc(arena, n, sizeof *newton->weights);
     newton->targets = snwArena_Alloc(arena, n, sizeof *newton->targets);
     newton->x = snwArena_Alloc(arena, n, sizeof *newton->x);
@@ -67,6 +69,7 @@ static void Allocate(const snwPbcdWork* work)
     newton->held = snwArena_Alloc(arena, n, sizeof *newton->held);
     newton->masses = snwArena_Alloc(arena, n, sizeof *newton->masses);
 
+    // What elements rest at and how stiff they are.
     newton->lengths = snwArena_Alloc(arena, edges, sizeof *newton->lengths);
     newton->edgeStiffness = snwArena_Alloc(arena, edges, sizeof *newton->edgeStiffness);
     newton->volumes = snwArena_Alloc(arena, tets, sizeof *newton->volumes);
@@ -76,6 +79,7 @@ static void Allocate(const snwPbcdWork* work)
     newton->lambda = snwArena_Alloc(arena, tets, sizeof *newton->lambda);
     newton->stiffness = snwArena_Alloc(arena, (size_t)character->def.materialCount, sizeof *newton->stiffness);
 
+    // Rows of the complement.
     newton->rows = snwArena_Alloc(arena, (size_t)RowCount(work) * n + 1, sizeof *newton->rows);
 }
 

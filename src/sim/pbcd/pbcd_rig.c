@@ -425,6 +425,7 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
 
     SetCompliances(sim, body, time->e, viscosity / time->h);
 
+    // Which rests: the artist's where they move along, and where flesh is now for what creeps.
     snwRestSweep rests = {.reference = model->movingRests ? work->reference : NULL,
         .shaped = model->moving ? work->shaped : NULL,
         .before = work->before,
@@ -437,6 +438,7 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
         .strainStates = work->sweep.strainStates,
         .rests = work->rests};
 
+    // Lengths and volumes; pushes of a correction begin anew with them.
     if (model->law == snw_pbcdEdges)
     {
         ForBlocks(sim, kernels->lengths, &rests, model->blocks.edgeBlocks);
@@ -448,6 +450,7 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
         }
     }
 
+    // Shapes, and no push yet.
     if (model->law == snw_pbcdNeo)
     {
         if (model->movingRests)
@@ -459,6 +462,7 @@ void snwPbcd_SetRests(snwSim* sim, int body, const snwPbcdTime* time)
         rests.creep = 1.0f; // what the strains do here is viscosity alone
     }
 
+    // Strains, which are the law, or what makes it viscous.
     if (model->law == snw_pbcdStrain || (model->law == snw_pbcdNeo && viscosity > 0.0))
         ForBlocks(sim, kernels->strains, &rests, tetBlocks);
 }

@@ -470,6 +470,7 @@ static void PredictBody(snwSim* sim, int index, double h)
     VertexLoop loop = MakeVertexLoop(sim, index, h);
     snwBody_FollowRows(&sim->bodies[index], &loop.state.positions, 1);
 
+    // Forces and inertia; what is pinned goes with its pin.
     ApplyPushes(sim, index, &loop);
     snwParallelFor(sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, Predict, &loop);
     snwHands_MovePinned(sim, index, loop.state.positions);
@@ -478,6 +479,8 @@ static void PredictBody(snwSim* sim, int index, double h)
     snwHands_Begin(sim, index, &hands);
 
     const snwPbdModel* model = sim->bodies[index].model;
+
+    // Multipliers begin at 0 in every substep.
     if (model->compliant)
     {
         snwNeoState* neo = ((snwPbdScratch*)sim->scratch)->neo[index];

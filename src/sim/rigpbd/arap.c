@@ -337,6 +337,8 @@ static double SumEnergy(int begin, int end, void* data)
     {
         snwMat3 f = snwRims_Deformation(rims, i, pass->x);
         const snwMat3* mean = &pass->arap->means[i];
+
+        // V (|F|^2 - 2 <F, R> + d), see rims.h; `means` have their volume in them.
         double squares = rims->dimension, product = 0;
         for (int row = 0; row < rims->dimension; ++row)
             for (int j = 0; j < rims->dimension; ++j)
@@ -360,6 +362,8 @@ snwResult snwArap_Solve(
     snwArap* arap, const snwArapGiven* given, int iterations, snwVec3* x, snwRimsReport* report, snwMessage* message)
 {
     *report = (snwRimsReport){0};
+
+    // Another set of fixed vertices is another factor.
     if (!arap->solved || memcmp(arap->asked, given->fixed, (size_t)arap->rims.vertexCount) != 0)
     {
         snwResult result = Refactor(arap, given->fixed, message);

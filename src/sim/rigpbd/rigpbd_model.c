@@ -177,10 +177,12 @@ static snwResult MakeFits(snwRigpbdModel* model, const snwModelDef* def, snwMess
     if (model->arena.failed)
         return snwFailMemory(message);
 
+    // Where handles are, and how much room there is around them.
     FindHandles(model);
     for (int i = 0; i < model->handleCount; ++i)
         model->rooms[i] = FindRoom(model->character, model->flat, model->origins[i]);
 
+    // Weights, the volume that each handle holds, and the fits.
     snwResult result = FindWeights(model, def->params, message);
     if (result < 0)
         return result;

@@ -193,6 +193,7 @@ snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, s
     flesh->tetCount = def->tetCount;
     flesh->blockCount = (def->tetCount + snw_tetLanes - 1) / snw_tetLanes;
 
+    // Elements in blocks, turned ones side by side.
     flesh->blocks = snwArena_Alloc(&flesh->arena, (size_t)flesh->blockCount, sizeof *flesh->blocks);
     flesh->rotations = snwArena_Alloc(&flesh->arena, (size_t)flesh->blockCount, sizeof *flesh->rotations);
     flesh->turned = snwArena_Alloc(&flesh->arena, (size_t)def->tetCount, sizeof *flesh->turned);
@@ -200,6 +201,7 @@ snwResult snwCorotated_Create(snwContext* context, const snwCorotatedDef* def, s
     flesh->missing = snwArena_Alloc(&flesh->arena, (size_t)def->vertexCount, sizeof *flesh->missing);
     flesh->step = snwArena_Alloc(&flesh->arena, (size_t)def->vertexCount, sizeof *flesh->step);
 
+    // What each block of the matrix is made of.
     flesh->partStarts = snwArena_Alloc(&flesh->arena, (size_t)graph->upStarts[graph->rows] + 1, sizeof(int));
     flesh->still = snwArena_Alloc(&flesh->arena, (size_t)graph->upStarts[graph->rows] + 1, sizeof(float));
     flesh->cornerStarts = snwArena_Alloc(&flesh->arena, (size_t)def->vertexCount + 1, sizeof(int));

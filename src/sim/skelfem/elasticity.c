@@ -199,11 +199,13 @@ int snwElasticity_FindStops(snwElasticity* elasticity, const snwVec3* positions,
             continue;
         }
 
+        // In blocks that evaluation has marked: the lanes that are squeezed.
         int lane = e % elasticity_lanes;
         snwSqueeze squeeze = snwElasticBlock_Squeeze(block, lane, positions);
         if (!(squeeze.depth > 0 && block->stop[lane] > 0) || elasticity->loose[e])
             continue;
 
+        // Their stiffness along the way out, as g g^T.
         double root = sqrt(squeeze.steepness);
         snwTetStop* stop = &elasticity->stops[count++];
         stop->tet = e;

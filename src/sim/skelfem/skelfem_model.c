@@ -69,16 +69,21 @@ static snwSkelfemState LayOut(const snwSkelfemModel* model, snwLayout* layout)
     size_t anchors = (size_t)model->character->touchCount * snw_anchorsPerVertex;
     snwSkelfemState state;
 
+    // Numbers of the vertices, two steps of them for bdf2.
     state.clock = snwLayout_Take(layout, 1, sizeof *state.clock);
     state.positions = snwLayout_Take(layout, n, sizeof *state.positions);
     state.velocities = snwLayout_Take(layout, n, sizeof *state.velocities);
     state.positionsBefore = snwLayout_Take(layout, n, sizeof *state.positionsBefore);
     state.velocitiesBefore = snwLayout_Take(layout, n, sizeof *state.velocitiesBefore);
     state.accelerations = snwLayout_Take(layout, n, sizeof *state.accelerations);
+
+    // Where the last step has left its searches: rotations, anchors, loads.
     state.rotations = snwLayout_Take(layout, (size_t)model->blockCount, sizeof *state.rotations);
     state.knots = snwLayout_Take(layout, (size_t)model->tetCount, 1);
     state.anchors = snwLayout_Take(layout, anchors, sizeof *state.anchors);
     state.loads = snwLayout_Take(layout, anchors, sizeof *state.loads);
+
+    // What others see.
     state.pressed = snwLayout_Take(layout, n, sizeof *state.pressed);
     state.outPositions = snwLayout_Take(layout, n, 4 * sizeof(float));
     state.outVelocities = snwLayout_Take(layout, n, 4 * sizeof(float));

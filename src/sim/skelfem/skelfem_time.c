@@ -149,6 +149,7 @@ static void FinishVertices(int begin, int end, void* data)
         if (loop->step.rule == snw_ruleNewmark) // v - v_n is h times the mean of both accelerations
             a = snwVec3_Sub(snwVec3_Scale(a, 2), state->accelerations[i]);
 
+        // What is held moves with what holds it, whatever the rule.
         if (body->held[i])
             v = snwVec3_Scale(snwVec3_Sub(state->positions[i], body->before[i]), 1 / h);
 

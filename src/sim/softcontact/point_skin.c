@@ -18,6 +18,7 @@ static snwResult CheckDef(const snwBodyTree* tree, const snwPointSkinDef* def, s
                 "point %d of the skin has %g kg, %g N/m and %g N s/m", i, def->masses[i], def->stiffness[i],
                 def->damping[i]);
 
+        // Shares must add up, or forces would get lost.
         bool sound = anchor->count >= 1 && anchor->count <= snw_maxAnchorLinks;
         double sum = 0;
         for (int b = 0; sound && b < anchor->count; ++b)

@@ -69,6 +69,7 @@ snwResult snwSoftBody_Create(snwContext* context, const snwSoftBodyDef* def, snw
         body->loopFlags == NULL || !PlaceNumbers(body))
         result = snwFailMemory(message);
 
+    // Skins last: their anchors are on links.
     for (int i = 0; i < def->skinCount && result == snw_ok; ++i)
     {
         result = snwPointSkin_Create(context, &body->tree, &def->skins[i], &body->skins[i], message);

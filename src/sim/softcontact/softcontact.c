@@ -444,6 +444,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         return result;
     snwSim_EndStage(sim, soft_stageStep);
 
+    // What comes of it: impulses to start from, contacts, props and bodies.
     StoreMemory(sim, world);
     Report(sim, h);
     for (int i = 0; i < scratch->bodyCount; ++i)
