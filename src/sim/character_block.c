@@ -479,7 +479,7 @@ static void ReadMore(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     else if (elements != def->tetCount)
         reader->failed = true; // two kinds: the arrays below would be of neither
 
-    // Of the elements, whatever their kind.
+    // Arrays by element, whatever the kind of elements.
     def->elementBones = ReadOptional(reader, arena, elements, sizeof *def->elementBones);
     def->colors = ReadOptional(reader, arena, def->vertexCount, sizeof *def->colors);
     def->texcoords = ReadOptional(reader, arena, def->vertexCount, sizeof *def->texcoords);

@@ -137,7 +137,7 @@ snwGrip* snwSim_GetGrip(const snwSim* sim, int slot, int body)
 // ---------------------------------------------------------------------------------------------------------------------
 // How hard
 
-// Of the flesh that is held, what nothing else holds.
+// How much of the flesh that is held nothing else holds, as a part of 1.
 static double FreePart(const snwCharacter* character, const snwGrip* grip)
 {
     double all = 0.0, free = 0.0;
@@ -167,7 +167,7 @@ static void SetStrength(const snwSim* sim, int slot, double h)
     const snwCharacterDef* def = &body->character->def;
     double volume = 0.0, mass = 0.0, young = 0.0, whole = 0.0, free = FreePart(body->character, grip);
 
-    // Of the flesh that is held: volume, mass, and the mean modulus by mass.
+    // What is held: its volume, its mass, and its mean modulus by mass.
     for (int i = 0; i < def->materialCount; ++i)
     {
         double own = free * grip->volumes[i], kg = own * body->materials[i].density;

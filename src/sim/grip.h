@@ -38,7 +38,7 @@ struct snwGrip
     int count;
     double* volumes; // m^3, per material of the body
 
-    // Of the substep:
+    // In the substep that is under way:
     double stiffness; // N/m: k + b / h
     double before;    // b / h over that: how much of g0 counts
     double most;      // N

@@ -393,7 +393,7 @@ static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f
 // ---------------------------------------------------------------------------------------------------------------------
 // Rig
 
-// Of the step that is over after this substep.
+// How much of the step is over after this substep, 0 to 1.
 static double Fraction(const snwSim* sim, double h)
 {
     double fraction = (sim->substepTime - snwSim_SceneTime(sim)) / sim->dt;

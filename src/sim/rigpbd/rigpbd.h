@@ -363,7 +363,7 @@ double snwRigpbd_Calming(const snwRigpbdWork* work, const snwRigFit* fit, const 
 // Whether the step locks degrees of freedom, or stops those that the one before locked, or lets go of some.
 bool snwRigpbd_Toggles(const snwRigpbdWork* work);
 
-// Of a step, what a substep is.
+// Which part of its step a substep is.
 typedef struct snwRigpbdPart
 {
     double end, length; // of the step that is over then, 0 .. 1; of the step

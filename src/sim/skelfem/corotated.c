@@ -347,7 +347,7 @@ void snwCorotated_Assemble(snwCorotated* flesh, const double* added)
 // ---------------------------------------------------------------------------------------------------------------------
 // Element by element
 
-// Of a corner; the first one's without its rounding, so that all four sum to nothing.
+// The turned gradient of a corner; the first one's without its rounding, so that all four sum to nothing.
 static snwVec3 Gradient(const snwCorotated* flesh, int e, int corner)
 {
     const float(*g)[4] = flesh->turned[e].g;

@@ -39,7 +39,7 @@ typedef struct snwElasticityDef
     const int* tets; // [4 tetCount], of positive volume
 } snwElasticityDef;
 
-// Of a tetrahedron.
+// What a tetrahedron is made of.
 typedef struct snwTetMaterial
 {
     double mu, lambda; // Pa

@@ -441,7 +441,7 @@ static void MaskHeld(int begin, int end, void* data)
         body->gradient[i] = body->held[i] ? (snwVec3){0, 0, 0} : snwVec3_Negate(body->gradient[i]);
 }
 
-// Of the last Objective; leaves minus the gradient, 0 for what is held.
+// From the last Objective: leaves minus its gradient, 0 for what is held.
 static void FindDescent(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);

@@ -176,7 +176,7 @@ static double FrictionOf(const snwSoftWorld* world, int body, int solid)
                                     : world->solids[solid].collider.def.friction;
 }
 
-// Of what touches where, for whoever starts with the impulses of the step before.
+// Names what touches where, for whoever starts with the impulses of the step before.
 static int64_t KeyOf(const snwSoftWorld* world, int64_t probe, int solid)
 {
     int64_t solids = world->def.solidCount;
@@ -453,7 +453,7 @@ static int JointRows(snwSoftWorld* world, const snwSoftSettings* settings, const
             memset(row, 0, (size_t)n * sizeof *row);
             memcpy(row + limits[l].first, limits[l].gradient, (size_t)limits[l].count * sizeof *row);
 
-            // Of a gap below 0 a part is taken back.
+            // A gap below 0 is taken back in part.
             double part = limits[l].gap > 0 ? 1 : settings->recover;
             PutJointBlock(world, snw_coulombAtLeast, world->rowCount + count++, part * limits[l].gap / settings->h);
         }

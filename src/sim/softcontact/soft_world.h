@@ -27,7 +27,7 @@ typedef struct snwSoftSolid
 {
     snwCollider collider;
     int body, link; // body < 0: of the world
-    // Of the link, from its point in the axes of the rest pose; or in the world, and a step before.
+    // On a link: from its point, in the axes of the rest pose. Else in the world, now and a step before.
     snwTransform place, before;
 } snwSoftSolid;
 
@@ -138,7 +138,7 @@ typedef struct snwSoftWorld
     snwSoftTie* ties;
     snwSoftTiePart* tieParts;
 
-    // Of the last step.
+    // What the last step has found.
     int contactCount;
     snwSoftContact* contacts;
     snwCoulombReport report;
@@ -149,7 +149,7 @@ typedef struct snwSoftWorld
     void (*watch)(void* watcher, const snwCoulombDef* problem);
     void* watcher;
 
-    // Of the island under way: bodies that touch each other.
+    // The island under way: bodies that touch each other.
     struct
     {
         int first, contacts; // in `order`

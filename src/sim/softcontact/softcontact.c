@@ -144,7 +144,7 @@ static void PutFrictions(const snwSim* sim, int bodies, int solids, double* fric
         }
 }
 
-// Of skin on skin.
+// Friction of skin on skin, by pairs of bodies.
 static void PutSkinFrictions(const snwSim* sim, int bodies, double* frictions)
 {
     for (int a = 0; a < bodies; ++a)

@@ -386,8 +386,6 @@ static snwSoftState LayOut(const snwSoftModel* model, snwLayout* layout)
     size_t points = (size_t)model->pointCount, vertices = (size_t)def->vertexCount;
 
     snwSoftState state;
-
-    // Links and points, as the step needs them.
     state.poses = snwLayout_Take(layout, (size_t)model->linkCount, sizeof *state.poses);
     state.u = snwLayout_Take(layout, (size_t)model->freedom, sizeof *state.u);
     state.x = snwLayout_Take(layout, points, sizeof *state.x);
@@ -399,8 +397,6 @@ static snwSoftState LayOut(const snwSoftModel* model, snwLayout* layout)
     state.memoryCount = snwLayout_Take(layout, 1, sizeof *state.memoryCount);
     state.memory = snwLayout_Take(layout, snw_softMemoryRoom, sizeof *state.memory);
     state.joints = snwLayout_Take(layout, (size_t)def->jointCount, sizeof *state.joints);
-
-    // What others see.
     state.outPositions = snwLayout_Take(layout, vertices, 4 * sizeof(float));
     state.outVelocities = snwLayout_Take(layout, vertices, 4 * sizeof(float));
     state.outBones = snwLayout_Take(layout, (size_t)def->boneCount, sizeof *state.outBones);
