@@ -5,10 +5,12 @@
 #include "base/context.h"
 #include "base/result.h"
 #include "contact/collider.h"
+#include "linalg/lu.h"
 #include "scene/file.h"
 #include "sim/apd/elastic.h"
 #include "sim/character.h"
 #include "sim/scene.h"
+#include "sim/softcontact/softcontact.h"
 #include "sinew/tools.h"
 
 #include <jansson.h>
@@ -369,6 +371,13 @@ static double PropSpeed(const Run* run)
     return speed;
 }
 
+static double PlateWeight(const Run* run)
+{
+    const snwPropDef* plate = &run->scene->props[0];
+    double volume = 8 * plate->size.x * plate->size.y * plate->size.z;
+    return volume * plate->density * snwVec3_Length(run->scene->gravity);
+}
+
 // A plate on a block of flesh that sticks to it and to the ground. The truth minimises the energy of the method.
 static double ColumnHeight(const Run* run)
 {
@@ -377,10 +386,57 @@ static double ColumnHeight(const Run* run)
     bool skelfem = strcmp(snwMethod_GetInfo(snwSim_GetMethod(run->sim)).name, "skelfem") == 0;
     snwColumnLaw law = skelfem || corotated == snw_elasticCorotated ? snw_columnCorotated : snw_columnNeoHookean;
     const snwCharacter* column = run->scene->bodies[0].character;
-    const snwPropDef* plate = &run->scene->props[0];
     double g = snwVec3_Length(run->scene->gravity);
-    double weight = 8 * plate->size.x * plate->size.y * plate->size.z * plate->density * g;
-    return snwFindColumnHeight(law, snwCharacter_GetDef(column), column->masses, weight, g);
+    return snwFindColumnHeight(law, snwCharacter_GetDef(column), column->masses, PlateWeight(run), g);
+}
+
+// The same of softcontact: z are the free points' vertical ways from their anchors, then those of the bone and of the
+// plate; points at the bottom stay where they are, those at the top go with the plate. d = C z, C^T K C z = load.
+static double SkinColumnDepth(const Run* run, double weight)
+{
+    enum
+    {
+        most = 200
+    };
+    static double k[most * most];
+    const snwSoftModel* model = run->sim->bodies[0].model;
+    const snwPointSkinDef* skin = &model->skin;
+    double g = snwVec3_Length(run->scene->gravity), z[most] = {0}, low = INFINITY, high = -INFINITY;
+    int place[most], pivots[most], free = 0;
+    for (int i = 0; i < skin->pointCount; ++i)
+        low = fmin(low, skin->points[i].y), high = fmax(high, skin->points[i].y);
+    for (int i = 0; i < skin->pointCount; ++i)
+        place[i] = skin->points[i].y < low + 1e-6 ? -2 : skin->points[i].y > high - 1e-6 ? -1 : free++;
+    int bone = free, plate = free + 1, n = free + 2;
+    memset(k, 0, (size_t)n * (size_t)n * sizeof *k);
+
+    // Springs by what their stretch is of z.
+    for (int s = 0; s < skin->pointCount + skin->edgeCount; ++s)
+    {
+        double row[most] = {0},
+               stiffness = s < skin->pointCount ? skin->stiffness[s] : skin->edgeStiffness[s - skin->pointCount];
+        for (int end = 0; end < (s < skin->pointCount ? 1 : 2); ++end)
+        {
+            int i = s < skin->pointCount ? s : skin->edges[s - skin->pointCount][end];
+            double sign = end == 0 ? 1 : -1;
+            row[place[i] >= 0 ? place[i] : plate] += place[i] == -2 ? 0 : sign;
+            row[bone] -= place[i] < 0 ? sign : 0;
+        }
+        for (int a = 0; a < n; ++a)
+            for (int b = 0; b < n; ++b)
+                k[a * n + b] += stiffness * row[a] * row[b];
+    }
+    for (int i = 0; i < skin->pointCount; ++i)
+    {
+        double own = skin->masses[i] * g;
+        z[place[i] >= 0 ? place[i] : plate] -= place[i] == -2 ? 0 : own;
+        z[bone] -= place[i] >= 0 ? own : 0;
+    }
+    z[bone] -= model->links[0].mass.mass * g, z[plate] -= weight;
+    if (!snwLu_Factor(n, k, n, pivots))
+        return NAN;
+    snwLu_Solve(n, k, n, pivots, z);
+    return -z[plate];
 }
 
 static snwResult RunSink(Run* run, const snwSuiteDef* def, snwSuiteResult* result, snwMessage* message)
@@ -391,7 +447,9 @@ static snwResult RunSink(Run* run, const snwSuiteDef* def, snwSuiteResult* resul
     snwSim_GetProps(run->sim, &props);
     snwCharacterInfo info = snwCharacter_GetInfo(run->scene->bodies[0].character);
     double height = props.data[0].transform.position.y - run->scene->props[0].size.y;
-    double rest = info.upper.y - info.lower.y, expected = rest - ColumnHeight(run);
+    double rest = info.upper.y - info.lower.y;
+    bool skin = strcmp(snwMethod_GetInfo(snwSim_GetMethod(run->sim)).name, "softcontact") == 0;
+    double expected = skin ? SkinColumnDepth(run, PlateWeight(run)) : rest - ColumnHeight(run);
     result->values[0] = fabs((rest - height) / expected - 1);
     result->values[1] = PropSpeed(run);
     return code;

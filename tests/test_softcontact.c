@@ -1,4 +1,4 @@
-// The method softcontact in sims, before it is in the list of methods.
+// The method softcontact in sims.
 // Labels: kernels threads
 
 #include "fixture.h"
@@ -249,18 +249,19 @@ TEST(softcontact, memoryThatRunsOutIsAnError)
     CHECK_INT(counter.live, 0);
 }
 
+// One rigid piece that is to be folded.
 TEST(softcontact, whatItCannotDoItSays)
 {
     Run run;
     snwMessage message;
-    CHECK_INT(
-        OpenScene(&run, 1, snw_simdAuto,
-            SCENE("{\"name\": \"biped\", \"character\": {\"blueprint\": \"biped\", \"size\": {\"vertices\": 300}}, "
-                  "\"motion\": \"walk\"}",
-                ""),
-            &message),
+    CHECK_INT(OpenScene(&run, 1, snw_simdAuto,
+                  SCENE("{\"name\": \"bar\", \"character\": {\"shape\": \"bar\", \"cells\": [8, 2, 2]}}",
+                      ", \"pins\": [{\"name\": \"left\", \"body\": \"bar\", \"lower\": [-2, -1, -1], \"upper\": [-0.4, "
+                      "1, 1]}, {\"name\": \"right\", \"body\": \"bar\", \"lower\": [0.4, -1, -1], \"upper\": [2, 1, "
+                      "1]}], \"clips\": [{\"pin\": \"left\", \"keys\": [{\"time\": 1, \"position\": [0, 1, 0]}]}]"),
+                  &message),
         snw_errorUnsupported);
-    CHECK_CONTAINS(message.text, "biped");
+    CHECK_CONTAINS(message.text, "'left' and 'right'");
     snwSceneFile_Close(&run.file);
     snwDestroyContext(run.context);
 }

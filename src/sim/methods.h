@@ -5,7 +5,9 @@
 #include "sim/method.h"
 
 // All methods, in the order in which they are listed.
-#define SNW_METHODS(X) X(snwPbdMethod) X(snwApdMethod) X(snwPbcdMethod) X(snwRigpbdMethod) X(snwSkelfemMethod)
+#define SNW_METHODS(X)                                                                                                 \
+    X(snwPbdMethod)                                                                                                    \
+    X(snwApdMethod) X(snwPbcdMethod) X(snwRigpbdMethod) X(snwSkelfemMethod) X(snwSoftcontactMethod)
 
 #define SNW_DECLARE_METHOD(name) extern const snwMethod name;
 SNW_METHODS(SNW_DECLARE_METHOD)

@@ -657,7 +657,7 @@ static void PutTie(snwSoftWorld* world, snwSoftTie* tie)
     world->blocks[row / 3] = (snwCoulombBlock){.kind = snw_coulombBall, .row = row, .most = tie->most};
     world->q[row] = v.x, world->q[row + 1] = v.y, world->q[row + 2] = v.z;
     for (int d = 0; d < 3; ++d)
-        world->compliance[row + d] = tie->yield + s_jointYield * *Entry(world, row + d, row + d);
+        world->compliance[row + d] = tie->yield + (tie->give + s_jointYield) * *Entry(world, row + d, row + d);
     tie->row = world->island.rows + row;
 }
 

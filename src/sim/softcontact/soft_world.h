@@ -34,6 +34,7 @@ typedef struct snwSoftSolid
 typedef struct snwSoftProbe
 {
     int body, link;
+    int vertex; // of the body's mesh, nearest to it: for whoever reports contacts
     snwVec3 at; // m, from the link's point in the axes of the rest pose
     double radius;
 } snwSoftProbe;
@@ -70,13 +71,14 @@ typedef struct snwSoftContact
     snwVec3 impulse; // N s, on the probe
 } snwSoftContact;
 
-// The mean of its parts, v, shall move as asked: v + yield lambda = velocity, as far as |lambda| <= most.
+// The mean of its parts, v, shall move as asked: v + (yield + give W) lambda = velocity, as far as |lambda| <= most.
 typedef struct snwSoftTie
 {
     int body;
     int first, count; // parts
     snwVec3 velocity; // m/s
     double yield;     // 1/kg
+    double give;      // likewise, of its row's own W
     double most;      // N s; INFINITY: whatever it takes
     int row;          // of lambda, and within its island
     int islandRow;

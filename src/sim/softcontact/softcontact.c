@@ -54,7 +54,7 @@ static const snwParamInfo s_params[snw_softParamCount] = {
         "of the mass around a vertex of the skin that is its point's; the rest is the bone's"),
     [snw_softAwake] = WHOLE(
         "softcontact.awake", 1, 2000, 400, false, "points of a body that can be soft at once; others wait"),
-    [snw_softContacts] = WHOLE("softcontact.contacts", 1, 1000, 150, false,
+    [snw_softContacts] = WHOLE("softcontact.contacts", 1, 1000, 400, false,
         "contacts that are felt at once; the farthest ones beyond are left out"),
     [snw_softMode] = CHOICE("softcontact.mode", s_modes, 2,
         "adaptive: soft where something touches, and around; rigid: the same masses and points, asleep"),
@@ -83,6 +83,17 @@ static const snwParamInfo s_params[snw_softParamCount] = {
         "softcontact.penalty_stiffness", "N/m", 0, 1e9, 2e4, true, "of penalty contact, per point"),
     [snw_softPenaltyDamping] = REAL(
         "softcontact.penalty_damping", "N s/m", 0, 1e9, 20, true, "of penalty contact, per point"),
+    [snw_softDrive] = REAL("softcontact.drive", "Hz", 0, 1000, 5, true,
+        "how tightly joints without stiffness of their own follow motions, clips, motors and places: frequency against "
+        "the inertia of what hangs on them; 0: not"),
+    [snw_softHold] = {.name = "softcontact.hold",
+        .type = snw_paramBool,
+        .unit = "",
+        .lower = 0,
+        .upper = 1,
+        .initial = 0,
+        .live = true,
+        .help = "joints without stiffness of their own, which nothing else leads, hold the pose that they have"},
 };
 
 static const snwMeasureInfo s_measures[snw_softMeasureCount] = {
@@ -166,23 +177,9 @@ static int PutProbes(const snwSim* sim, snwSoftProbe* probes)
     return count;
 }
 
-// What would otherwise be left aside without a word.
-static snwResult CheckScene(const snwSim* sim, snwMessage* message)
-{
-    for (int i = 0; i < sim->bodyCount; ++i)
-        if (snwSim_BodyMotion(sim, i) != NULL)
-            return snwFail(message, snw_errorUnsupported, "remove it, or choose method apd or pbcd",
-                "method softcontact does not follow the motion of body '%s'", sim->def->bodies[i].name);
-    for (int i = 0; i < sim->def->clipCount; ++i)
-        if (sim->def->clips[i].target == snw_clipJoint)
-            return snwFail(message, snw_errorUnsupported, "remove it, or choose method apd",
-                "method softcontact does not move the joint that clips[%d] moves", i);
-    return snw_ok;
-}
-
 static snwResult CreateScratch(snwSim* sim, snwMessage* message)
 {
-    snwResult checked = CheckScene(sim, message);
+    snwResult checked = snwSoft_CheckPins(sim, message);
     if (checked < 0)
         return checked;
     snwSoftScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
@@ -195,6 +192,18 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     scratch->bodies = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof *scratch->bodies);
     scratch->steps = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof *scratch->steps);
     scratch->loads = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof(snwSpatial*));
+    scratch->drives = snwArena_Alloc(&sim->arena, (size_t)bodies, sizeof(snwJointDrive*));
+    size_t bones = 1, handles = 1;
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        const snwCharacterDef* def = &sim->bodies[i].character->def;
+        size_t own = (size_t)def->boneCount, held = (size_t)snwCharacterDef_HandleCount(def);
+        bones = own > bones ? own : bones, handles = held > handles ? held : handles;
+    }
+    scratch->bones = snwArena_Alloc(&sim->arena, bones, sizeof *scratch->bones);
+    scratch->marks = snwArena_Alloc(&sim->arena, bones, sizeof *scratch->marks);
+    scratch->handles = snwArena_Alloc(&sim->arena, handles, sizeof *scratch->handles);
+    scratch->handleMatrices = snwArena_Alloc(&sim->arena, handles, sizeof *scratch->handleMatrices);
     snwSoftSolid* solidList = snwArena_Alloc(&sim->arena, (size_t)solids, sizeof *solidList);
     double* frictions = snwArena_Alloc(&sim->arena, (size_t)bodies * (size_t)solids, sizeof *frictions);
     double* skinFrictions = snwArena_Alloc(&sim->arena, (size_t)bodies * (size_t)bodies, sizeof *skinFrictions);
@@ -217,7 +226,9 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
             return result;
         ++scratch->bodyCount;
         scratch->loads[i] = snwArena_Alloc(&sim->arena, (size_t)body->tree.linkCount, sizeof(snwSpatial));
-        if (scratch->loads[i] == NULL)
+        if (i < sim->bodyCount)
+            scratch->drives[i] = snwArena_Alloc(&sim->arena, (size_t)body->tree.linkCount, sizeof(snwJointDrive));
+        if (sim->arena.failed)
             return snwFailMemory(message);
     }
 
@@ -234,7 +245,9 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         .probes = probes,
         .frictions = frictions,
         .skinFrictions = skinFrictions,
-        .contactCapacity = (int)snwSim_Param(sim, snw_softContacts)};
+        .contactCapacity = (int)snwSim_Param(sim, snw_softContacts),
+        .tieCapacity = snwSoft_TieRoom(sim),
+        .tiePartCapacity = snwSoft_TiePartRoom(sim)};
     snwResult result = snwSoftWorld_Create(sim->context, &def, &scratch->world, message);
     scratch->made = result == snw_ok;
     return result;
@@ -405,7 +418,7 @@ static void Report(snwSim* sim, double h)
         contact.vertex = from->body - sim->bodyCount;
         if (body)
             contact.vertex = from->probe < 0 ? model->vertexOfPoint[from->touch.point]
-                                             : model->vertexOfLink[from->touch.link];
+                                             : scratch->world.probes[from->probe].vertex;
         if (from->solid < sim->def->colliderCount)
             contact.collider = from->solid;
         else if (from->solid >= sim->def->colliderCount + sim->def->propCount)
@@ -427,14 +440,15 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     for (int i = 0; i < scratch->bodyCount; ++i)
     {
         if (i < sim->bodyCount)
-            snwSoft_Load(sim, i);
+            snwSoft_Load(sim, i), snwSoft_Lead(sim, i, h);
         else
             LoadProp(sim, i - sim->bodyCount, &scratch->bodies[i]);
-        scratch->steps[i] = (snwSoftStep){.loads = scratch->loads[i]};
+        scratch->steps[i] = (snwSoftStep){.loads = scratch->loads[i], .drives = scratch->drives[i]};
     }
     for (int i = 0; i < sim->def->colliderCount; ++i)
         world->solids[i].place = sim->colliders[i].transform, world->solids[i].before = sim->colliders[i].previous;
     Push(sim, h);
+    snwSoft_TakeHold(sim, h);
     LoadMemory(sim, world);
     snwSim_EndStage(sim, soft_stageBegin);
 
@@ -469,6 +483,8 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
 
 static void Applied(snwSim* sim, const snwCommand* command)
 {
+    if (command->kind == snw_commandHandle)
+        snwSoft_TakeReach(sim, command);
     if (command->kind != snw_commandJoint)
         return;
     snwSoftJoint* joint = &snwSoft_State(sim, command->body).joints[command->index];
@@ -491,6 +507,29 @@ static void GetBones(const snwSim* sim, int index, snwTransforms* bones)
 static void GetJoints(const snwSim* sim, int index, snwTransforms* joints)
 {
     joints->data = snwSoft_State(sim, index).outJoints;
+}
+
+// A handle that is no bone stays in the rest pose.
+static void GetHandles(const snwSim* sim, int index, snwTransforms* handles)
+{
+    const snwSoftScratch* scratch = sim->scratch;
+    const snwCharacterDef* def = &sim->bodies[index].character->def;
+    for (int i = 0; i < handles->count; ++i)
+    {
+        int bone = snwCharacterDef_BoneOfHandle(def, i);
+        scratch->handles[i] = bone >= 0 ? snwSoft_State(sim, index).outBones[bone] : sim->bodies[index].restPoses[i];
+    }
+    handles->data = scratch->handles;
+}
+
+static void GetHandleMatrices(const snwSim* sim, int index, snwMatrices* handles)
+{
+    const snwSoftScratch* scratch = sim->scratch;
+    snwTransforms now = {.count = handles->count};
+    GetHandles(sim, index, &now);
+    for (int i = 0; i < handles->count; ++i)
+        snwAffine_ToMatrix(snwAffine_FromTransform(now.data[i]), scratch->handleMatrices[i]);
+    handles->data = (const double(*)[12])scratch->handleMatrices;
 }
 
 static void GetMeasures(const snwSim* sim, int index, double* values)
@@ -525,8 +564,8 @@ const snwMethod snwSoftcontactMethod = {
     .name = "softcontact",
     .title = "articulated bodies with soft skins, contact by complementarity",
     .source = "Jain, Liu: Controlling Physics-Based Characters Using Soft Contacts, 2011",
-    .features = snw_featurePush | snw_featureJoints | snw_featureColliders | snw_featureProps | snw_featureTets |
-                snw_featureHexes | snw_featureBones,
+    .features = snw_featurePins | snw_featureDrag | snw_featurePush | snw_featureHandles | snw_featureJoints |
+                snw_featureColliders | snw_featureProps | snw_featureTets | snw_featureHexes | snw_featureBones,
     .params = s_params,
     .paramCount = snw_softParamCount,
     .stages = s_stages,
@@ -545,5 +584,7 @@ const snwMethod snwSoftcontactMethod = {
     .getVertices = GetVertices,
     .getBones = GetBones,
     .getJoints = GetJoints,
+    .getHandles = GetHandles,
+    .getHandleMatrices = GetHandleMatrices,
     .getMeasures = GetMeasures,
 };

@@ -4,8 +4,9 @@
 // A character's bones are links, its joints those of the links; without bones it is one free link. The vertices of its
 // skin are points, with a part of their mass; all the rest is the links'. What is inside goes along with them.
 //
-// Who does what: softcontact.c the method and its substep, softcontact_model.c model and state; soft_world.h what
-// touches what, soft_body.h a body's step, point_skin.h skins, body_tree.h links and joints.
+// Who does what: softcontact.c the method and its substep, softcontact_model.c model and state; softcontact_hands.c
+// hands and pins, softcontact_pose.c what leads joints; soft_world.h what touches what, soft_body.h a body's step,
+// point_skin.h skins, body_tree.h links and joints.
 
 #pragma once
 
@@ -37,6 +38,8 @@ enum
     snw_softContact,
     snw_softPenalty,
     snw_softPenaltyDamping,
+    snw_softDrive,
+    snw_softHold,
     snw_softParamCount,
 
     snw_softMemoryRoom = 512 // contacts of a body whose impulses are kept
@@ -82,6 +85,7 @@ typedef struct snwSoftModel
     int freedom, pointCount;
     int* vertexOfPoint;     // that it is, or the nearest
     int* pointOfVertex;     // -1: inside, or the points are those of shapes
+    double* inertias;       // kg m^2 or kg, by link: snwSoft_FindInertias
     int* vertexOfLink;      // nearest to its shape
     snwSoftFollow* follows; // [vertices], where the points are those of shapes; else NULL
     snwPointSkinDef skin;
@@ -94,15 +98,24 @@ typedef struct snwSoftJoint
     int32_t zero;
 } snwSoftJoint;
 
+// A place that a bone reaches for.
+typedef struct snwSoftReach
+{
+    snwTransform target; // of the handle's point, and its turn since the rest pose
+    uint32_t given;      // mask of snw_dof...; 0: it does not
+    int32_t byClip;
+} snwSoftReach;
+
 typedef struct snwSoftState
 {
-    snwLinkPose* poses;
+    snwLinkPose *poses, *aims; // aims: poses that joints are to have, see softcontact_pose.c
     double* u;
     snwVec3 *x, *v, *frozen; // of the points
     unsigned char* awake;
     int64_t* memoryCount;
     snwSoftMemory* memory;
     snwSoftJoint* joints;
+    snwSoftReach* reaches; // by handle
     float *outPositions, *outVelocities;
     snwTransform *outBones, *outJoints;
 } snwSoftState;
@@ -112,8 +125,14 @@ typedef struct snwSoftScratch
     int bodyCount; // with props
     snwSoftBody* bodies;
     snwSoftStep* steps;
-    snwSpatial** loads; // by body, and link
+    snwSpatial** loads;     // by body, and link
+    snwJointDrive** drives; // likewise; NULL: of a prop
+    snwTransform* bones;    // room for the largest body, as
+    bool* marks;
+    snwTransform* handles;
+    double (*handleMatrices)[12];
     snwSoftWorld world;
+    int handPoints; // that hands hold so far, of the substep
     bool made;
 } snwSoftScratch;
 
@@ -163,5 +182,17 @@ void snwSoft_Load(const snwSim* sim, int index);
 void snwSoft_Store(snwSim* sim, int index);
 void snwSoft_Publish(snwSim* sim, int index);
 
-// Not in the list of methods yet: see docs/softcontact.md for what it lacks.
+// What hands and pins hold (softcontact_hands.c), as ties of the world.
+snwResult snwSoft_CheckPins(const snwSim* sim, snwMessage* message);
+int snwSoft_TieRoom(const snwSim* sim);
+int snwSoft_TiePartRoom(const snwSim* sim);
+void snwSoft_TakeHold(snwSim* sim, double h);
+snwVec3 snwSoft_VertexPlace(const snwSim* sim, int index, int vertex); // m
+
+// What leads joints (softcontact_pose.c).
+void snwSoft_FindInertias(snwSoftModel* model);
+void snwSoft_StartReaches(snwSim* sim, int index);
+void snwSoft_TakeReach(snwSim* sim, const snwCommand* command);
+void snwSoft_Lead(snwSim* sim, int index, double h);
+
 extern const snwMethod snwSoftcontactMethod;

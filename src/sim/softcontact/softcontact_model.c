@@ -241,6 +241,7 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     // Vertices, and which points they follow.
     model->anchors = snwArena_Alloc(arena, vertices, sizeof *model->anchors);
     model->vertexOfPoint = snwArena_Alloc(arena, points, sizeof(int));
+    model->inertias = snwArena_Alloc(arena, bones + 1, sizeof *model->inertias);
     model->vertexOfLink = snwArena_Alloc(arena, bones + 1, sizeof(int));
     model->follows = shaped ? snwArena_Alloc(arena, vertices, sizeof *model->follows) : NULL;
     double* ratios = snwArena_Alloc(arena, 2 * bones + 2, sizeof *ratios);
@@ -322,6 +323,8 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     snwResult weighed = Weigh(model, Own(def, snw_softShare), shaped ? &made : NULL, ratios, message);
     if (weighed < 0)
         snwSoft_DestroyModel(def->context, model);
+    else
+        snwSoft_FindInertias(model);
     return weighed;
 }
 
@@ -387,6 +390,7 @@ static snwSoftState LayOut(const snwSoftModel* model, snwLayout* layout)
 
     snwSoftState state;
     state.poses = snwLayout_Take(layout, (size_t)model->linkCount, sizeof *state.poses);
+    state.aims = snwLayout_Take(layout, (size_t)model->linkCount, sizeof *state.aims);
     state.u = snwLayout_Take(layout, (size_t)model->freedom, sizeof *state.u);
     state.x = snwLayout_Take(layout, points, sizeof *state.x);
     state.v = snwLayout_Take(layout, points, sizeof *state.v);
@@ -397,6 +401,7 @@ static snwSoftState LayOut(const snwSoftModel* model, snwLayout* layout)
     state.memoryCount = snwLayout_Take(layout, 1, sizeof *state.memoryCount);
     state.memory = snwLayout_Take(layout, snw_softMemoryRoom, sizeof *state.memory);
     state.joints = snwLayout_Take(layout, (size_t)def->jointCount, sizeof *state.joints);
+    state.reaches = snwLayout_Take(layout, (size_t)snwCharacterDef_HandleCount(def), sizeof *state.reaches);
     state.outPositions = snwLayout_Take(layout, vertices, 4 * sizeof(float));
     state.outVelocities = snwLayout_Take(layout, vertices, 4 * sizeof(float));
     state.outBones = snwLayout_Take(layout, (size_t)def->boneCount, sizeof *state.outBones);
@@ -451,7 +456,15 @@ void snwSoft_InitBody(snwSim* sim, int index)
 
     snwSoftBody_Look(body);
     snwSoft_Store(sim, index);
+    memcpy(state.aims, state.poses, (size_t)model->linkCount * sizeof *state.aims);
+    snwSoft_StartReaches(sim, index);
     snwSoft_Publish(sim, index);
+}
+
+static bool IsSoundPose(const snwLinkPose* pose)
+{
+    return snwQuat_IsFinite(pose->turn) && snwVec3_IsFinite(pose->shift) && isfinite(pose->angles[0]) &&
+           isfinite(pose->angles[1]) && fabs(snwQuat_Dot(pose->turn, pose->turn) - 1) < 1e-6;
 }
 
 bool snwSoft_IsSound(const snwSim* sim, int index)
@@ -460,9 +473,10 @@ bool snwSoft_IsSound(const snwSim* sim, int index)
     snwSoftState state = snwSoft_State(sim, index);
     bool sound = *state.memoryCount >= 0 && *state.memoryCount <= snw_softMemoryRoom;
     for (int i = 0; i < model->linkCount && sound; ++i)
-        sound = snwQuat_IsFinite(state.poses[i].turn) && snwVec3_IsFinite(state.poses[i].shift) &&
-                isfinite(state.poses[i].angles[0]) && isfinite(state.poses[i].angles[1]) &&
-                fabs(snwQuat_Dot(state.poses[i].turn, state.poses[i].turn) - 1) < 1e-6;
+        sound = IsSoundPose(&state.poses[i]) && IsSoundPose(&state.aims[i]);
+    for (int i = 0; i < snwCharacterDef_HandleCount(&model->character->def) && sound; ++i)
+        sound = snwTransform_IsFinite(state.reaches[i].target) && state.reaches[i].given <= snw_dofAll &&
+                (!state.reaches[i].byClip || snwSim_FindClip(sim, snw_clipHandle, index, i) != NULL);
     for (int k = 0; k < model->freedom && sound; ++k)
         sound = isfinite(state.u[k]);
 

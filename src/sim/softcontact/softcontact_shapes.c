@@ -163,7 +163,8 @@ snwVec3 snwSoft_Followed(const snwSoftFollow* follow, const snwBodyTree* tree, c
     return sum;
 }
 
-// Hard shapes, as balls on the link: at is from its point, in the axes that the body started with.
+// What is hard, as balls on links: shapes that say so, or else the vertices inside of the mesh, so that a deep dent
+// ends where the skin does. at is from the link's point, in the axes that the body started with.
 int snwSoft_PutProbes(const snwSim* sim, int index, snwSoftProbe* probes)
 {
     const snwSoftModel* model = sim->bodies[index].model;
@@ -183,8 +184,20 @@ int snwSoft_PutProbes(const snwSim* sim, int index, snwSoftProbe* probes)
         {
             snwVec3 at = snwVec3_Sub(snwTransform_Apply(shape->place, points.at[p]), model->links[link].joint.position);
             if (probes != NULL)
-                probes[count] = (snwSoftProbe){index, link, snwQuat_Rotate(turn, at), points.radius};
+                probes[count] = (snwSoftProbe){
+                    index, link, model->vertexOfLink[link], snwQuat_Rotate(turn, at), points.radius};
         }
+    }
+
+    for (int v = 0; v < def->vertexCount && model->follows == NULL; ++v)
+    {
+        if (model->pointOfVertex[v] >= 0)
+            continue;
+        int link = model->anchors[v].links[0];
+        snwVec3 at = snwVec3_Sub(def->vertices[v], model->links[link].joint.position);
+        if (probes != NULL)
+            probes[count] = (snwSoftProbe){index, link, v, snwQuat_Rotate(turn, at), 0};
+        ++count;
     }
     return count;
 }
