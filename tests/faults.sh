@@ -180,6 +180,8 @@ faults=(
     'fleshbench.bonesAreHeldApartWhereJointsFold@src/sim/apd/apd_unfold.c@s/flesh > 0.0 ? flesh : bones;/flesh + 0.0 * bones;/'
     'fleshbench.anArmThatIsLiftedByItsTipDoesNotSpin@src/sim/rigpbd/rigpbd_force.c@s/0.5 \* excess \/ own/0.0 * excess \/ own/'
     'hands.handlesThatLeaveOthersBehindTakeTheirTime@src/sim/rigpbd/rigpbd_handles.c@s/IsLed(handle) ? work->goals\[i\] : handle->target.position/handle->target.position/'
+    'fleshbench.stormsNeitherDivergeNorLeaveFleshInsideOut@src/sim/constraints/hands.c@s/fmin(grip->most, grip->spread)/grip->most/'
+    'fleshbench.stormsNeitherDivergeNorLeaveFleshInsideOut@src/sim/constraints/hands.c@s/ \* snwGrip_Fade(longest);/ * (longest > 1e9 ? 0.0 : 1.0);/'
     'grip.nothingJumpsWhenItIsTaken@src/sim/grip.c@s/        grab->vector = snwVec3_Sub(vertex, middle);/        grab->vector = snwVec3_Sub(vertex, vertex);/'
     'grip.middleOfWhatIsHeldGoesToTheHand@src/sim/grip.c@s/damper = 2.0 \* sqrt(spring \* whole)/damper = -0.1 * sqrt(spring * whole)/'
     'grip.stiffnessDoesNotDependOnTheSubstep@src/sim/constraints/hands.c@s/        if (grip->radius > 0.0f)/        if (grip->radius > 10.0f)/'

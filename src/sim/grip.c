@@ -16,6 +16,8 @@ enum
 #define SNW_FLAT          0.733        // of a disc's section: what its rim bears is what the border of a ball does
 #define SNW_THROW         (1.0 / 60.0) // s: what is held is sped up by its own length per this squared, at most
 #define SNW_LIFT          3.0          // weights of the body
+#define SNW_LONG          2.0          // times its length: flesh that is drawn out beyond that is pulled less ...
+#define SNW_TORN          3.0          // ... and no more here
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What is held
@@ -157,6 +159,20 @@ double snwCharacter_BearableForce(const snwCharacter* character, double young, d
     return SNW_BEARABLE * young * section;
 }
 
+double snwCharacter_EdgeTimes(const snwCharacter* character, int edge, const float* rows)
+{
+    const int* e = character->edges[edge];
+    const float *a = rows + 4 * (size_t)e[0], *b = rows + 4 * (size_t)e[1];
+    double x = (double)b[0] - (double)a[0], y = (double)b[1] - (double)a[1], z = (double)b[2] - (double)a[2];
+    double rest = snwVec3_Distance(character->def.vertices[e[0]], character->def.vertices[e[1]]);
+    return sqrt(x * x + y * y + z * z) / rest;
+}
+
+double snwGrip_Fade(double times)
+{
+    return fmin(1.0, fmax(0.0, (SNW_TORN - times) / (SNW_TORN - SNW_LONG)));
+}
+
 // Spring and limit of the flesh as its materials are now. A body of edges alone has none, and full strength on one
 // vertex holds it there as a pin does: such hands are as strong as it takes.
 static void SetStrength(const snwSim* sim, int slot, double h)
@@ -189,6 +205,7 @@ static void SetStrength(const snwSim* sim, int slot, double h)
 
     double thrown = mass * cbrt(volume) / (SNW_THROW * SNW_THROW);
     double lifted = SNW_LIFT * whole * snwVec3_Length(sim->state->gravity);
+    grip->spread = mass * cbrt(volume) / (h * h);
     grip->most = INFINITY;
     if (body->character->elements.count > 0 && (grip->radius > 0.0f || asked < 1.0))
         grip->most = fmin(snwCharacter_BearableForce(body->character, young, volume), fmax(thrown, lifted));

@@ -14,6 +14,11 @@
 // Flesh as hard as bone could bear more than the sweeps of any method can spread: the hand does not throw what it holds
 // by more than its own length V^(1/3) per (1/60 s)^2, unless it takes more to lift three bodies like this one.
 //
+// Methods that sweep end early, and leave flesh softer than its E says (hands.h): with one substep a limit that goes by
+// E drew a finger out to 33 times its length, a horn of the cow to 32. There it also ends at what speeds up the flesh
+// that is held by its own length per substep, and where an edge of the body is more than twice as long as at rest, less
+// of it is left, and none at three times.
+//
 // A hand of radius 0 holds its vertex alone, by as much as takes it s of its way in a substep; V is then that of the
 // elements around it, and with s = 1 there is no limit: it holds as a pin does.
 
@@ -42,6 +47,7 @@ struct snwGrip
     double stiffness; // N/m: k + b / h
     double before;    // b / h over that: how much of g0 counts
     double most;      // N
+    double spread;    // N: what speeds it up by its own length per substep squared
     snwVec3 gap;      // m: g0
     snwVec3 pull;     // N, so far
 };
@@ -57,6 +63,12 @@ snwGrip* snwSim_GetGrip(const snwSim* sim, int slot, int body);
 
 // N: what flesh of so many m^3 and Young's modulus bears, pulled by all of its border: 0.3 E V^(2/3), see above.
 double snwCharacter_BearableForce(const snwCharacter* character, double young, double volume);
+
+// How long an edge is, in its lengths at rest. rows: x y z and a number.
+double snwCharacter_EdgeTimes(const snwCharacter* character, int edge, const float* rows);
+
+// 1 to 0: what a hand may do with flesh that is drawn out to so many times its length.
+double snwGrip_Fade(double times);
 
 // A substep begins: shares are m_i (1 - d_i^2)^2 or 0 for what something else holds, and become a_i. False: there is
 // nothing to hold.

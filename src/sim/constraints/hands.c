@@ -29,6 +29,19 @@ static snwVec3 Middle(const snwGrip* grip, const float* rows, snwVec3 origin)
     return sum;
 }
 
+// Sweeps end early, so flesh is softer than its E says: the limit of a hand is what they can spread, and fades where an
+// edge is drawn out.
+static void LimitPull(const snwSim* sim, snwGrip* grip, const snwHands* hands)
+{
+    const snwCharacter* character = sim->bodies[grip->body].character;
+    double longest = 0.0;
+    if (!(grip->radius > 0.0f && isfinite(grip->most)))
+        return;
+    for (int i = 0; i < character->edgeCount; ++i)
+        longest = fmax(longest, snwCharacter_EdgeTimes(character, i, hands->before));
+    grip->most = fmin(grip->most, grip->spread) * snwGrip_Fade(longest);
+}
+
 void snwHands_Begin(snwSim* sim, int body, const snwHands* hands)
 {
     snwVec3 origin = *sim->bodies[body].origin;
@@ -41,9 +54,11 @@ void snwHands_Begin(snwSim* sim, int body, const snwHands* hands)
             size_t at = 4 * (size_t)part->vertex + 3;
             part->share = hands->positions[at] > 0.0f ? (double)part->bump / (double)hands->velocities[at] : 0.0;
         }
-        if (grip != NULL && snwGrip_Weigh(sim, slot, hands->h))
-            snwGrip_Begin(
-                sim, slot, Middle(grip, hands->before, origin), snwRow_Place(hands->before, grip->vertex, origin));
+        if (grip == NULL || !snwGrip_Weigh(sim, slot, hands->h))
+            continue;
+        LimitPull(sim, grip, hands);
+        snwGrip_Begin(
+            sim, slot, Middle(grip, hands->before, origin), snwRow_Place(hands->before, grip->vertex, origin));
     }
 }
 

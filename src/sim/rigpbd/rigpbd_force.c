@@ -27,8 +27,6 @@
 
 #define SNW_CARRY  1.05 // weights of the body: a handle can carry it
 #define SNW_PACE   4.0  // sizes per s^2: and bring it along where nothing weighs
-#define SNW_LONG   2.0  // times its length: edges that are drawn out beyond that carry less of the body ...
-#define SNW_TORN   3.0  // ... and none of it here
 #define SNW_MUCH   0.1  // weight of a handle, from which on an edge counts as its flesh
 #define SNW_SPIN   0.01 // rad per substep: held handles that turn slower do not spin
 #define SNW_SPRINT 10.0 // times the acceleration of the body: what a handle may have by itself
@@ -58,15 +56,11 @@ static double CarryOf(const snwRigpbdWork* work, int handle)
     for (int i = 0; i < character->edgeCount; ++i)
     {
         const int* e = character->edges[i];
-        const float *a = work->state.positions + 4 * (size_t)e[0], *b = work->state.positions + 4 * (size_t)e[1];
-        double x = (double)b[0] - (double)a[0], y = (double)b[1] - (double)a[1], z = (double)b[2] - (double)a[2];
-        double rest = snwVec3_Distance(character->def.vertices[e[0]], character->def.vertices[e[1]]);
-        double length = sqrt(x * x + y * y + z * z);
-        if (length > fmax(longest, SNW_LONG) * rest &&
-            WeightOf(w, e[0], handle) + WeightOf(w, e[1], handle) > 2 * SNW_MUCH)
-            longest = length / rest;
+        double times = snwCharacter_EdgeTimes(character, i, work->state.positions);
+        if (times > longest && WeightOf(w, e[0], handle) + WeightOf(w, e[1], handle) > 2 * SNW_MUCH)
+            longest = times;
     }
-    return fmin(1.0, fmax(0.0, (SNW_TORN - longest) / (SNW_TORN - SNW_LONG)));
+    return snwGrip_Fade(longest);
 }
 
 // N: what the flesh that a handle holds bears, or what carries the body or brings it along.
