@@ -96,6 +96,7 @@ static bool MeshRibbons(const Builder* builder, Ribbons* ribbons)
             ribbons->heldCount += bones[v] >= 0;
         }
 
+        // The lattice is told of their sizes, so that all of it together is as large as was asked for.
         ribbons->vertexBones[i] = bones;
         ribbons->vertexCount += mesh->vertexCount;
         ribbons->tetCount += mesh->tetCount;
@@ -149,6 +150,7 @@ static bool AppendRibbons(const Builder* builder, const Ribbons* ribbons)
     mesh->vertexBones = vertexBones;
     mesh->elementBones = tetBones;
 
+    // A tet whose corners all move with one bone is the bone's.
     for (int r = 0; r < ribbons->count; ++r)
     {
         const snwTetMesh* ribbon = &ribbons->meshes[r];
@@ -163,6 +165,7 @@ static bool AppendRibbons(const Builder* builder, const Ribbons* ribbons)
             tetBones[mesh->body.tetCount] = TetBone(vertexBones, corners[mesh->body.tetCount]);
         }
 
+        // Only vertices of the body itself are tied to.
         mesh->body.vertexCount += ribbon->vertexCount;
         for (int v = first; v < mesh->body.vertexCount; ++v)
             if (vertexBones[v] >= 0)
@@ -333,6 +336,7 @@ static void LabelHexes(Builder* builder, int bone)
             mesh->elementBones[best] = -2; // not for this bone
     }
 
+    // The next bone may ask for them again.
     for (int i = 0; i < mesh->hexCount; ++i)
         mesh->elementBones[i] = mesh->elementBones[i] == -2 ? -1 : mesh->elementBones[i];
 }
@@ -354,6 +358,7 @@ static bool CopyHexes(Builder* builder, const snwHexMesh* voxels)
     mesh->hexCount = voxels->hexCount;
     mesh->spacing = voxels->spacing;
 
+    // All flesh, until bones claim theirs.
     for (int i = 0; i < 8 * mesh->hexCount; ++i)
         mesh->hexes[i / 8][i % 8] = voxels->hexes[i / 8][s_order[i % 8]];
     for (int i = 0; i < mesh->body.vertexCount; ++i)
@@ -391,6 +396,7 @@ static bool UseFlatMesh(Builder* builder, const snwFlatMesh* flat, const snwFlat
     if (builder->arena->failed)
         return false;
 
+    // In the picture from 0 to 1: what rounds beyond its rim is put back.
     for (size_t i = 0; i < count; ++i)
     {
         double uv[2];
@@ -443,6 +449,7 @@ snwResult snwBlueprint_Mesh(snwContext* context, const snwBlueprint* blueprint, 
     builder.solid = snwFlesh_Solid(&builder.flesh);
     Ribbons ribbons = {0};
 
+    // What the blueprint is says how it is meshed: paper, a box, voxels, or flesh around bones with ribbons in it.
     snwResult result = snw_ok;
     if (blueprint->flat.ringCount > 0)
         result = MeshFlat(&builder);
@@ -481,6 +488,7 @@ static bool ChooseMaterials(const snwBlueprint* blueprint, const snwBlueprintMes
     if (*materials == NULL || (own && *regions == NULL))
         return false;
 
+    // Region 0 is the body; each ribbon has one of its own, be its material the body's.
     (*materials)[0] = blueprint->material;
     for (int t = 0; own && t < first; ++t)
         (*regions)[t] = 0;
@@ -522,6 +530,7 @@ static snwResult CreateFrom(snwContext* context, const snwBlueprint* blueprint, 
     def.edges = (const int(*)[2])mesh->ties;
     def.edgeCount = mesh->tieCount;
 
+    // What it is made of.
     def.regions = regions;
     def.materials = materials;
     def.materialCount = regions != NULL ? blueprint->ribbonCount + 1 : 1;
@@ -538,6 +547,7 @@ static snwResult CreateFrom(snwContext* context, const snwBlueprint* blueprint, 
     def.motions = blueprint->motions;
     def.motionCount = blueprint->motionCount;
 
+    // How it looks.
     memcpy(def.color, blueprint->color, sizeof def.color);
     def.colors = (const float(*)[3])mesh->colors;
 

@@ -181,6 +181,7 @@ static void CopyDef(snwCharacter* character, const snwCharacterDef* def)
     snwMaterial fallback = snwDefaultMaterial();
     snwCharacterDef* copy = &character->def;
 
+    // Numbers at once; everything that points somewhere is copied after that.
     *copy = *def;
     copy->name = snwArena_Text(arena, def->name);
     copy->source = snwArena_Text(arena, def->source);
@@ -192,6 +193,7 @@ static void CopyDef(snwCharacter* character, const snwCharacterDef* def)
     const snwMaterial* materials = def->materialCount > 0 ? def->materials : &fallback;
     copy->materials = snwArena_Copy(arena, materials, (size_t)copy->materialCount, sizeof none);
 
+    // Deep copies: names, terms, keys and samples as well.
     copy->bones = CopyBones(arena, def);
     copy->joints = CopyJoints(arena, def);
     copy->handles = CopyHandles(arena, def);
@@ -261,6 +263,7 @@ static void MeasureRest(snwCharacter* character)
         character->upper = snwVec3_Max(character->upper, def->vertices[i]);
     }
 
+    // Volumes, of elements and of all.
     for (int i = 0; i < character->elements.count; ++i)
     {
         character->restVolumes[i] = snwCharacterDef_ElementVolume(def, i);
@@ -303,6 +306,7 @@ static snwResult MakeSkin(snwCharacter* character)
     for (int i = 0; i < def->vertexCount; ++i)
         skinOf[i] = skinOf[i] ? ++character->skinVertexCount : 0;
 
+    // Triangles name skin vertices, not vertices of the mesh.
     character->skinVertices = snwArena_Alloc(&character->arena, (size_t)character->skinVertexCount, sizeof(int));
     character->skinTriangles = snwArena_Copy(
         &character->arena, triangles, (size_t)character->skinTriangleCount, sizeof *triangles);
@@ -363,6 +367,8 @@ static snwResult FindVertexBones(snwCharacter* character, snwMessage* message)
     snwElements elements = character->elements;
     for (int i = 0; i < def->vertexCount; ++i)
         character->vertexBones[i] = -1;
+
+    // Elements of two bones may not share a vertex: it could not follow both.
     for (int i = 0; def->elementBones != NULL && i < elements.count * elements.arity; ++i)
     {
         int vertex = elements.corners[i], bone = def->elementBones[i / elements.arity];
@@ -376,6 +382,7 @@ static snwResult FindVertexBones(snwCharacter* character, snwMessage* message)
         *owner = bone >= 0 ? bone : *owner;
     }
 
+    // All others are flesh.
     for (int i = 0; i < def->vertexCount; ++i)
         character->elasticVertexCount += character->vertexBones[i] < 0;
     return snw_ok;
@@ -398,6 +405,7 @@ static snwResult Build(snwCharacter* character, const snwCharacterDef* def, snwM
     CopyDef(character, def);
     character->elements = snwCharacterDef_Elements(&character->def);
 
+    // Room for what is measured.
     character->restVolumes = snwArena_Alloc(&character->arena, (size_t)character->elements.count, sizeof(double));
     character->masses = snwArena_Alloc(&character->arena, (size_t)def->vertexCount, sizeof(double));
     character->vertexBones = snwArena_Alloc(&character->arena, (size_t)def->vertexCount, sizeof(int));
@@ -415,6 +423,7 @@ static snwResult Build(snwCharacter* character, const snwCharacterDef* def, snwM
     // What touches is the skin; a net of edges has none, so all of its vertices do.
     character->touchCount = character->skinVertexCount > 0 ? character->skinVertexCount : def->vertexCount;
 
+    // The skeleton's order, and the hash over everything.
     const snwCharacterDef* own = &character->def;
     snwResult result = snwSkeleton_Build(
         &character->arena, own->bones, own->boneCount, own->joints, own->jointCount, &character->skeleton, message);
@@ -540,6 +549,7 @@ snwResult snwCharacter_PoseVertices(
     if (index < -1 || index >= def->motionCount || count != def->vertexCount || stride < 12 || !isfinite(time))
         return snw_errorArgument;
 
+    // A motion without samples of vertices leaves them at rest.
     const snwMotionDef* motion = index >= 0 ? &def->motions[index] : NULL;
     bool moves = motion != NULL && motion->vertices.sampleCount > 0;
     snwVertexBlend blend = moves ? snwVertexTrack_At(motion, &motion->vertices, time) : (snwVertexBlend){0};
@@ -584,6 +594,7 @@ double snwCharacter_MotionExcess(const snwCharacter* character, int index, int* 
         }
     }
 
+    // Where and when it is, for those who ask.
     snwFree(character->context, bones);
     if (joint != NULL)
         *joint = worstJoint;

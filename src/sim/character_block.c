@@ -83,6 +83,7 @@ static void WriteRig(snwWriter* writer, const snwCharacterDef* def)
         snwWriteReal(writer, def->bones[i].radius);
     }
 
+    // Each list with its count before it.
     snwWriteInt(writer, def->jointCount);
     for (int i = 0; i < def->jointCount; ++i)
         WriteJoint(writer, &def->joints[i]);
@@ -159,6 +160,7 @@ static void WriteMore(snwWriter* writer, const snwCharacterDef* def)
         snwWriteInt(writer, def->bones[i].parent);
     snwWriteReal(writer, def->thickness);
 
+    // Other kinds of elements.
     snwWriteInt(writer, def->hexCount);
     snwWrite(writer, def->hexes, (size_t)def->hexCount * sizeof *def->hexes);
     snwWriteInt(writer, def->triangleCount);
@@ -166,6 +168,7 @@ static void WriteMore(snwWriter* writer, const snwCharacterDef* def)
     if (def->tetCount == 0) // else they stand beside the tets
         snwWrite(writer, def->regions, elements * sizeof *def->regions);
 
+    // What may be missing says whether it is there.
     WriteOptional(writer, def->elementBones, elements * sizeof *def->elementBones);
     WriteOptional(writer, def->colors, vertices * sizeof *def->colors);
     WriteOptional(writer, def->texcoords, vertices * sizeof *def->texcoords);
@@ -277,6 +280,7 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
                                    : more    ? SNW_CHARACTER_MAGIC_2
                                              : SNW_CHARACTER_MAGIC_1));
 
+    // The mesh.
     snwWriteText(&writer, def->name);
     snwWriteText(&writer, def->source);
     snwWrite(&writer, def->color, sizeof def->color);
@@ -292,6 +296,7 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
     if (def->masses != NULL)
         snwWrite(&writer, def->masses, (size_t)def->vertexCount * sizeof *def->masses);
 
+    // Materials and rig, then what later versions have added, each behind the one before.
     WriteMaterials(&writer, def);
     WriteRig(&writer, def);
     if (more)
@@ -306,6 +311,8 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
         WriteBehind(&writer, def);
     if (bodies)
         WriteBodies(&writer, def);
+
+    // Whatever went wrong on the way shows here.
     if (writer.failed)
     {
         snwFree(character->context, writer.data);
@@ -411,6 +418,7 @@ static void ReadRig(snwReader* reader, snwArena* arena, snwCharacterDef* def)
         handles[i].given = (uint32_t)snwReadInt(reader);
     }
 
+    // Rules name handles, so they come last.
     def->bones = bones;
     def->joints = joints;
     def->handles = handles;
@@ -473,6 +481,7 @@ static void ReadMore(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     def->triangleCount = snwReadCount(reader, sizeof *def->triangles);
     def->triangles = ReadArray(reader, arena, def->triangleCount, sizeof *def->triangles);
 
+    // One kind of elements; what belongs to elements comes once their number is known.
     int elements = snwCharacterDef_Elements(def).count;
     if (def->tetCount == 0)
         def->regions = ReadLong(reader, arena, elements, sizeof *def->regions);

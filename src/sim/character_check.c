@@ -84,6 +84,7 @@ static snwResult CheckCorners(const snwCharacterDef* def, snwElements elements, 
                 return snwFail(message, snw_errorArgument, "remove it",
                     "%s[%d] has volume 0 or no hex's shape: it names vertex %d twice", what, index, v[a]);
 
+    // Elements that are inside out or flat have no rest shape.
     double volume = snwCharacterDef_ElementVolume(def, index);
     if (!(volume > 0.0))
         return snwFail(message, snw_errorArgument,
@@ -132,6 +133,7 @@ static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
     if (CheckFlat(def, message) < 0 || CheckElements(def, message) < 0)
         return snw_errorArgument;
 
+    // Edges beside those of the elements: springs, say.
     for (int i = 0; i < def->edgeCount; ++i)
     {
         const int* e = def->edges[i];
@@ -145,6 +147,7 @@ static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
             return snwFail(message, snw_errorArgument, NULL, "masses[%d] must be %g..%g kg, is %g", i, SNW_MIN_MASS,
                 SNW_MAX_MASS, def->masses[i]);
 
+    // The message says which one.
     for (int i = 0; i < def->materialCount; ++i)
         if (snwMaterial_Check(&def->materials[i], message) < 0)
         {
@@ -165,6 +168,7 @@ static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* m
         return snwFail(message, snw_errorArgument, NULL, "joints[%d] joins bones %d and %d of %d", index,
             joint->parentBone, joint->bone, def->boneCount);
 
+    // Everything that is a number; NaN and infinity fit no bound.
     double numbers[] = {joint->lower, joint->upper, joint->stiffness, joint->damping, joint->target, joint->lower2,
         joint->upper2, joint->lower3, joint->upper3};
     bool finite = snwVec3_IsWithin(joint->position, SNW_MAX_POSITION);
@@ -174,6 +178,7 @@ static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* m
         return snwFail(message, snw_errorArgument, "start from snwDefaultJointDef()",
             "joints[%d] has a number out of range", index);
 
+    // Axes are used as they are.
     if (fabs(snwVec3_Length(joint->axis) - 1.0) > 1e-6 || fabs(snwVec3_Length(joint->axis2) - 1.0) > 1e-6)
         return snwFail(
             message, snw_errorArgument, "normalise axis and axis2", "joints[%d] has an axis that is not unit", index);
@@ -221,6 +226,8 @@ static snwResult CheckLook(const snwCharacterDef* def, snwMessage* message)
     for (int i = 0; i < 3; ++i)
         if (!InUnit(&def->color[i], 1))
             return snwFail(message, snw_errorArgument, NULL, "color[%d] must be 0..1, is %g", i, (double)def->color[i]);
+
+    // Colours and places in the texture, per vertex.
     for (int i = 0; i < def->vertexCount; ++i)
     {
         if (def->colors != NULL && !InUnit(def->colors[i], 3))

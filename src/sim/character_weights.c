@@ -149,6 +149,7 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
     if (result == snw_errorInput)
         return SolveClosest(job, why.text, weights);
 
+    // The caller's message gets what went wrong.
     if (result < 0)
     {
         if (job->message != NULL)
@@ -156,6 +157,7 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
         return result;
     }
 
+    // How it went, for the log; and a warning where weights are not what they should be.
     snwLogText(job->context, snw_logDebug, "weights of '%s': %d iterations, %d factors, residuals %.2g and %.2g",
         job->character->def.name, report.iterations, report.factors, report.primal, report.dual);
     if (!report.converged)
@@ -191,6 +193,7 @@ snwResult snwComputeWeights(
     if (result < 0)
         return result;
 
+    // The mesh as the solver wants it.
     Job job = {.context = character->context, .character = character, .def = def, .message = message};
     job.arena.context = character->context;
     job.mesh.vertices = character->def.vertices;
@@ -203,6 +206,7 @@ snwResult snwComputeWeights(
     else
         UseBones(&job);
 
+    // A cage has edges, or faces, between its handles.
     result = def->handles && !job.arena.failed ? UseCage(&job) : snw_ok;
     if (job.arena.failed)
         result = snwFailMemory(message);

@@ -90,6 +90,7 @@ snwResult snwCheckNames(snwContext* context, const void* first, size_t stride, i
     }
 
     enough = enough && snwSortKeys(context, keys, order, count);
+
     snwResult result = enough ? FindEqualNames(first, stride, keys, order, count, what, message)
                               : snwFailMemory(message);
     snwFree(context, keys);

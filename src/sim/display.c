@@ -39,6 +39,7 @@ snwResult snwCreateDisplay(snwPrepared* prepared, snwDisplay** out, snwMessage* 
     if (display == NULL)
         return snwFailMemory(message);
 
+    // It keeps the prepared character for as long as it lives.
     const snwEmbedding* embedding = &prepared->embedding;
     snwArena* arena = &display->arena;
     size_t count = (size_t)prepared->info.surfaceCount, points = (size_t)embedding->pointCount;
@@ -257,6 +258,7 @@ static void GatherRange(int begin, int end, void* data)
     const int* points = prepared->points[gather->surface];
     float *positions = display->positions[gather->surface], *normals = display->normals[gather->surface];
 
+    // Positions and normals of the surface's own vertices, from the points that they share.
     for (int i = begin; i < end; ++i)
     {
         float *position = positions + 3 * (size_t)i, *normal = normals + 3 * (size_t)i;
@@ -299,6 +301,7 @@ snwResult snwDisplay_Update(snwDisplay* display, const float* positions, int cou
     if (prepared->embedding.arms != NULL)
         snwParallelFor(prepared->context, prepared->embedding.pointCount, 1024, FindGradients, display);
 
+    // Rigid pieces go with their bone where that is known, else with the vertices around them.
     for (int i = 0; i < prepared->anchorCount; ++i)
     {
         const snwRigidAnchor* anchor = &prepared->anchors[i];

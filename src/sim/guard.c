@@ -56,6 +56,7 @@ void snwSim_Warn(snwSim* sim, snwWarningKind kind, int which, const char* remedy
     if (at == snw_maxWarnings)
         return;
 
+    // The first time it gets its words.
     snwWarning* warning = &sim->warnings[at];
     if (at == sim->warningCount)
     {
@@ -160,6 +161,8 @@ static snwResult CheckEdges(const snwSim* sim, int index, const snwVertices* ver
         result = snw_warning;
         if (length <= s_mostLength * size)
             continue;
+
+        // Too long for anything that could be meant.
         result = Diverged(sim, message, s_tooLong, times);
         snwMessage_AddPlace(message, "body '%s', vertex %d", sim->def->bodies[index].name, edge[0]);
     }
@@ -171,6 +174,8 @@ static snwResult CheckBody(const snwSim* sim, int index, snwMessage* message)
 {
     const snwBody* body = &sim->bodies[index];
     const snwBodyStart* start = &sim->starts[index];
+
+    // The bounds; see the top of the file.
     double size = SizeOf(body);
     double most = MostSpeed(sim, size, snwVec3_Length(start->velocity) + size * snwVec3_Length(start->angularVelocity));
 

@@ -134,6 +134,7 @@ static double ElementElastic(const Subject* subject, int element)
 
     GatherRest(subject, element, rest);
     GatherNow(subject, element, now);
+
     double sum = 0.0;
     for (int point = 0; point < points; ++point)
     {
@@ -258,6 +259,7 @@ static void MeasureMotion(const snwSim* sim, const Subject* subject, const doubl
         snwVec3 v = Row(subject->vertices.velocities, subject->vertices.stride, i);
         snwVec3 p = snwVec3_Scale(v, masses[i]);
 
+        // Relative to the world's origin, where momenta are told.
         m->kinetic += 0.5 * snwVec3_Dot(p, v);
         m->potential -= masses[i] * snwVec3_Dot(sim->state->gravity, x);
         m->momentum = snwVec3_Add(m->momentum, p);
@@ -315,6 +317,8 @@ snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* m)
     if (body < -1 || body >= sim->bodyCount)
         return snw_errorArgument;
     m->minVolumeRatio = DBL_MAX;
+
+    // One body, or all of them and the props.
     double mass = 0.0;
     snwResult result = snw_ok;
 
@@ -336,6 +340,7 @@ snwResult snwSim_GetMeasures(snwSim* sim, int body, snwMeasures* m)
         m->maxDepth = fmax(m->maxDepth, (double)sim->contacts[i].depth);
     }
 
+    // All energies together, and what the step itself has measured.
     m->energy = m->kinetic + m->elastic + m->potential;
     m->time = sim->state->time;
     m->stepMs = sim->stepMs;

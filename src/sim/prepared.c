@@ -112,6 +112,7 @@ static snwResult CheckEmbedding(const snwEmbedding* embedding, int bodyCount, sn
     size_t entries = (size_t)embedding->starts[embedding->vertexCount];
     if (embedding->starts[0] != 0)
         return snwFail(message, snw_errorArgument, NULL, "starts do not begin at 0");
+
     result = CheckIndices(embedding->neighbours, entries, bodyCount, "neighbours", message);
 
     for (size_t i = 0; i < 3 * entries && result >= 0; ++i)
@@ -173,6 +174,7 @@ static const void* CopyOptional(snwArena* arena, const void* data, size_t count,
 static void CopySurface(snwArena* arena, snwSurfaceInfo* surface, int motionCount)
 {
     size_t count = (size_t)surface->vertexCount;
+
     surface->name = snwArena_Text(arena, surface->name);
     surface->positions = snwArena_Copy(arena, surface->positions, count, sizeof *surface->positions);
     surface->normals = snwArena_Copy(arena, surface->normals, count, sizeof *surface->normals);
@@ -254,6 +256,7 @@ snwResult snwCreatePrepared(snwContext* context, const snwPreparedDef* def, snwP
     prepared->references = 1;
     prepared->character = def->character;
     snwCharacter_Retain(prepared->character);
+
     CopyLists(prepared, def);
 
     // The caller's numbers and texts, with counts of our own.
@@ -262,6 +265,8 @@ snwResult snwCreatePrepared(snwContext* context, const snwPreparedDef* def, snwP
     prepared->info.textureCount = def->textureCount;
     prepared->info.source = snwArena_Text(&prepared->arena, def->info.source);
     prepared->info.settings = snwArena_Text(&prepared->arena, def->info.settings);
+
+    // Nodes and clips of the file, for exporters that write into it.
     prepared->info.boneNodes = snwArena_Copy(
         &prepared->arena, def->info.boneNodes, (size_t)snwCharacter_GetInfo(def->character).boneCount, sizeof(int));
     if (def->info.clips != NULL)

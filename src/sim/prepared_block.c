@@ -154,6 +154,8 @@ static void WriteSections(const snwPrepared* prepared, Section sections[snw_sect
         snw_tagSurfaces, snw_tagTextures, snw_tagTracks, snw_tagLinks};
     for (int i = 0; i < snw_sectionCount; ++i)
         sections[i] = (Section){s_tags[i], {.context = prepared->context}};
+
+    // The body is a block of its own, as it is saved by itself.
     void* block = NULL;
     size_t size = 0;
     WriteSource(prepared, &sections[0].writer);
@@ -178,6 +180,7 @@ static void WriteSections(const snwPrepared* prepared, Section sections[snw_sect
         snwWrite(&sections[3].writer, anchor->vertices, (size_t)anchor->count * sizeof(int));
     }
 
+    // Textures as pixels.
     snwWriteInt(&sections[4].writer, prepared->info.textureCount);
     for (int i = 0; i < prepared->info.textureCount; ++i)
     {
@@ -187,6 +190,7 @@ static void WriteSections(const snwPrepared* prepared, Section sections[snw_sect
         snwWrite(&sections[4].writer, texture->pixels, 4 * (size_t)texture->width * (size_t)texture->height);
     }
 
+    // What only some files have.
     WriteTracks(prepared, &sections[snw_tracksSection].writer);
     WriteLinks(prepared, &sections[snw_linksSection].writer);
 }
@@ -208,6 +212,7 @@ static void Join(const Section* sections, int count, snwWriter* out)
     snwWriteInt(out, count);
     snwWriteU64(out, total);
 
+    // A row of the table for each: where it is, how long, and its checksum.
     for (int i = 0; i < count; ++i)
     {
         const snwWriter* writer = &sections[i].writer;
@@ -318,11 +323,13 @@ static snwResult TakeSection(Loader* loader, snwReader* head, size_t* end)
     if (head->failed || zero != 0 || offset < *end || offset - *end >= 16 || offset > head->size ||
         size > head->size - offset || !IsZero(head->data + *end, (size_t)offset - *end))
         return Damaged(loader->message, "its sections do not follow each other");
+
     const unsigned char* data = head->data + offset;
     if (snwHash(data, (size_t)size, tag) != checksum)
         return Damaged(loader->message, "a checksum does not fit");
     *end = (size_t)(offset + size);
 
+    // Tags that are not known are skipped: later versions may have more.
     for (int i = 0; i < snw_sectionCount; ++i)
         if (s_tags[i] == tag)
         {
@@ -340,6 +347,8 @@ static snwResult TakeSections(Loader* loader, const void* data, size_t size)
     snwReader head = {.data = data, .size = size, .position = sizeof s_magic};
     if (!snwPrepared_IsOne(data, size))
         return snwFail(loader->message, snw_errorInput, "make it with sinew prep", "not a prepared character");
+
+    // The head: each mistake has words of its own.
     int version = snwReadInt(&head), count = snwReadInt(&head);
     uint64_t total = snwReadU64(&head);
 
@@ -457,6 +466,7 @@ static void ReadSurface(Loader* loader, snwReader* reader, snwSurfaceInfo* surfa
     int numbers[7];
     for (int i = 0; i < 7; ++i)
         numbers[i] = snwReadInt(reader);
+
     surface->kind = (snwSurfaceKind)numbers[0];
     surface->bone = numbers[1];
     surface->mesh = numbers[2];
@@ -580,9 +590,12 @@ static snwResult Finish(Loader* loader, const char* name, const char* source, sn
         loader->context, block->data, block->size, name, source, &loader->def.character, loader->message);
     if (result < 0)
         return result;
+
+    // Bones were counted when the links were read.
     bool fits = snwCharacter_GetInfo(loader->def.character).boneCount == loader->boneCount;
     loader->def.embedding = &loader->embedding;
     result = fits ? ReadTracks(loader) : Damaged(loader->message, "its bones do not fit its character");
+
     if (result >= 0)
         result = ReadLinks(loader);
     if (result >= 0)

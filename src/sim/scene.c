@@ -272,6 +272,7 @@ static snwResult CheckGeneral(const snwSceneDef* def, snwMessage* message)
     if (!snwVec3_IsWithin(def->gravity, SNW_MAX_ACCELERATION))
         return snwFail(
             message, snw_errorArgument, NULL, "gravity is not finite or beyond %g m/s^2", SNW_MAX_ACCELERATION);
+
     if (!(def->rate >= 1.0 && def->rate <= 100000.0))
         return snwFail(message, snw_errorArgument, NULL, "rate must be 1..100000 frames per second, is %g", def->rate);
     if (!(def->duration >= 0.0 && def->duration <= 1e6))
@@ -351,6 +352,7 @@ static snwResult CheckClipsDiffer(snwContext* context, const snwSceneDef* def, s
         order[i] = i;
     }
 
+    // Equal keys come to stand side by side.
     enough = enough && snwSortKeys(context, keys, order, def->clipCount);
     snwResult result = enough ? snw_ok : snwFailMemory(message);
     for (int i = 1; enough && result == snw_ok && i < def->clipCount; ++i)
@@ -418,6 +420,7 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
         snwColliderDef_Copy((snwColliderDef*)&copy->colliders[i], arena);
     COPY_NAMED(snwPropDef, props, propCount)
     COPY_SURFACES(snwBodyDef, bodies, bodyCount)
+
     for (int i = 0; copy->bodies != NULL && i < def->bodyCount; ++i)
         ((snwBodyDef*)copy->bodies)[i].motion = snwArena_Text(arena, copy->bodies[i].motion);
     COPY_SURFACES(snwColliderDef, colliders, colliderCount)
@@ -508,6 +511,7 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
         }
     }
 
+    // What moves nothing by itself, and what does.
     for (int i = 0; i < def->colliderCount; ++i)
     {
         const snwColliderDef* c = &def->colliders[i];
@@ -557,6 +561,7 @@ static void WriteMotion(snwWriter* writer, const snwSceneDef* def)
             snwWrite(writer, clip->stretches, (size_t)clip->keyCount * sizeof *clip->stretches);
     }
 
+    // Settings and commands: they make another motion of the same things.
     for (int i = 0; i < def->settingCount; ++i)
     {
         snwWriteText(writer, def->settings[i].name);

@@ -32,6 +32,7 @@ snwResult snwShape_Acquire(
     while (shape != NULL && (shape->method != method || shape->key != key))
         shape = shape->next;
 
+    // Nobody has it yet.
     if (shape == NULL)
     {
         void* data = NULL;

@@ -59,6 +59,7 @@ static snwResult ApplyScript(snwSim* sim, snwMessage* message)
         if (state->scriptNext >= (uint64_t)def->commandCount)
             return result;
         const snwCommand* command = &def->commands[state->scriptNext];
+
         if (command->step > state->step - state->scriptStart)
             return result;
         state->scriptNext++;
@@ -276,6 +277,7 @@ static int CutSubstep(const snwSim* sim, double h)
     };
     double g = snwVec3_Length(sim->state->gravity), most = 1.0;
 
+    // The body that asks for most decides.
     for (int i = 0; i < sim->bodyCount && sim->method->mostWeight > 0.0; ++i)
     {
         const snwCharacter* character = sim->bodies[i].character;
@@ -306,6 +308,8 @@ static snwResult RunSubsteps(snwSim* sim, double dt, int count, snwMessage* mess
         sim->lastSubstep = i + 1 == count;
         sim->part[0] = (double)i / count;
         sim->part[1] = fraction;
+
+        // Contacts are those of the last substep.
         MoveAll(sim, sim->substepTime, fraction);
         sim->contactCount = 0;
 
@@ -330,6 +334,7 @@ static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
     snwMessage before; // of no account: what counts is how the step ends
     bool wild = snwSim_CheckReason(sim, &before) > 0;
 
+    // What every try begins from.
     count *= CutSubstep(sim, dt / count);
     memcpy(sim->begun, sim->block, sim->blockSize);
     sim->retries = 0;
@@ -385,6 +390,8 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
 
     // Kept to go back to if the step fails.
     memcpy(sim->backup, sim->block, sim->blockSize);
+
+    // What the script and the caller ask for at this step.
     int logged = sim->log.count;
     snwResult warning = ApplyScript(sim, message);
     int due = ApplyPending(sim, &warning, message);
@@ -397,6 +404,7 @@ snwResult snwSim_Step(snwSim* sim, double dt, snwMessage* message)
     snwResult result = RunStep(sim, dt, message);
     sim->changes++;
 
+    // Back to before the step, with the log: it never happened.
     if (result < 0)
     {
         snwSim_NameRemedy(sim, message);

@@ -57,6 +57,7 @@ static snwResult AddModel(
         return result;
     }
 
+    // Kept with the character, for the next sim with the same method and parameters.
     model->method = method;
     model->key = key;
     model->next = character->models;
@@ -115,6 +116,7 @@ static size_t LayOut(snwSim* sim, unsigned char* block)
         sim->grabs = (snwGrab*)(block + grabs);
     }
 
+    // Each body: materials, origin, and what the method asks for.
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwBody* body = &sim->bodies[i];
@@ -164,6 +166,7 @@ void snwSim_Reset(snwSim* sim)
     for (int i = 0; i < def->propCount; ++i)
         sim->props[i] = (snwProp){def->props[i].transform, def->props[i].velocity, def->props[i].angularVelocity};
 
+    // Bodies where the scene puts them; the method starts its own part.
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         const snwCharacterDef* character = &sim->bodies[i].character->def;
@@ -254,6 +257,7 @@ static void MakePinSet(snwSim* sim, int index)
         set->vertices[count++] = i;
     }
 
+    // Seen from their middle, about which the pin turns them.
     for (int i = 0; i < count; ++i)
         set->offsets[i] = snwVec3_Sub(set->offsets[i], set->pivot);
 }
@@ -429,6 +433,7 @@ static snwResult Build(snwSim* sim, snwMessage* message)
         return snwFail(message, snw_errorUnsupported, "use fewer or smaller pins",
             "the pins hold more than %d vertices", snw_maxPinned);
 
+    // The state, twice more: to go back to, and to begin again from.
     snwSim_CreateGrips(sim);
     sim->blockSize = LayOut(sim, NULL);
     sim->block = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
@@ -436,6 +441,7 @@ static snwResult Build(snwSim* sim, snwMessage* message)
     sim->begun = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
     if (sim->arena.failed)
         return snwFailMemory(message);
+
     LayOut(sim, sim->block);
 
     // The state is laid out: parameters, then what the method wants of it.

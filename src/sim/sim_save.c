@@ -168,6 +168,7 @@ snwResult snwSim_Restore(snwSim* sim, const void* data, size_t size, snwMessage*
     sim->pending.count = sim->pendingFirst = 0;
     sim->contactCount = 0;
     sim->retries = 0;
+
     for (int i = 0; i < sim->bodyCount; ++i)
         sim->bodies[i].residual = sim->bodies[i].elasticLack = 0.0;
     while (sim->log.count > 0 && sim->log.data[sim->log.count - 1].step >= sim->state->step)

@@ -46,6 +46,7 @@ void snwCharacter_SkinNormals(const snwCharacter* character, const float* positi
         }
     }
 
+    // A vertex without area has no normal: 0, not NaN.
     for (int i = 0; i < character->skinVertexCount; ++i)
     {
         float* n = normals + 3 * (size_t)i;

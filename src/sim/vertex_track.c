@@ -58,6 +58,8 @@ static snwVertexBlend Blend(const Samples* samples, int a, double time)
 snwVertexBlend snwVertexTrack_At(const snwMotionDef* motion, const snwVertexTrackDef* track, double time)
 {
     Samples samples = MakeSamples(motion, track);
+
+    // Loops begin anew; else the time is taken as it is.
     if (motion->loop)
     {
         time = fmod(time, motion->duration);
