@@ -34,6 +34,7 @@ static int ColourRound(const int* constraints, int arity, int count, uint64_t* u
             continue;
         }
 
+        // The lowest colour that none of its vertices has.
         int free = __builtin_ctzll(~taken);
         colour[i] = base + free;
         for (int k = 0; k < arity; ++k)
@@ -66,12 +67,14 @@ static int PlaceInBlocks(snwArena* arena, const int* colour, int count, snwColou
     if (sizes == NULL)
         return -1;
 
+    // How many there are of each colour.
     for (int i = 0; i < count; ++i)
     {
         sizes[colour[i]]++;
         colours->count = colour[i] >= colours->count ? colour[i] + 1 : colours->count;
     }
 
+    // Whole blocks: lanes of one block are of one colour.
     colours->starts = snwArena_Alloc(arena, (size_t)colours->count + 1, sizeof *colours->starts);
     int blocks = 0;
     for (int c = 0; colours->starts != NULL && c < colours->count; ++c)
@@ -81,6 +84,7 @@ static int PlaceInBlocks(snwArena* arena, const int* colour, int count, snwColou
         sizes[c] = colours->starts[c] * snw_blockLanes; // from here on: the next free place
     }
 
+    // Each constraint's place, in the order of the mesh within its colour.
     if (colours->starts != NULL)
     {
         colours->starts[colours->count] = blocks;
@@ -160,8 +164,10 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
     Constraints edges = {(const int*)character->edges, 2, character->edgeCount, sizeof *blocks->edges};
     Constraints tets = {(const int*)def->tets, 4, def->tetCount, sizeof *blocks->tets};
     Constraints triangles = {(const int*)def->triangles, 3, def->triangleCount, 0};
+
     *blocks = (snwBlocks){.vertexCount = def->vertexCount};
 
+    // Where each constraint went, for those who fill blocks of their own.
     blocks->edgePlaces = snwArena_Alloc(arena, (size_t)edges.count + 1, sizeof *blocks->edgePlaces);
     blocks->tetPlaces = snwArena_Alloc(arena, (size_t)tets.count + 1, sizeof *blocks->tetPlaces);
     blocks->trianglePlaces = snwArena_Alloc(arena, (size_t)triangles.count + 1, sizeof *blocks->trianglePlaces);

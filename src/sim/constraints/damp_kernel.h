@@ -115,6 +115,8 @@ SNW_VISIT double* SumDampPart(const snwDampRows* rows, DampPart part, int begin,
     int count = 0;
     for (int i = 0; i < s_dampMost * s_dampEight; ++i)
         lanes[i / s_dampEight][i % s_dampEight] = snwWide_Splat(0.0f);
+
+    // Eight vertices at a time; what is beyond the last has no mass.
     for (int first = begin; first < end; first += 8)
     {
         DampRows eight;
@@ -188,6 +190,7 @@ SNW_VISIT void DampEight(const snwDampRows* rows, const snwDampChange* change, b
         for (int c = 0; c < 3; ++c)
             arm[c] = l.r[c] - snwWide_Splat(change->centre[c]);
 
+        // The rigid motion at each vertex, and that of the drift.
         RigidLanes(&change->flesh, arm, flat, rigid);
         if (drifts)
             LoadDampDrift(eight, first, &l), RigidLanes(&change->drift, arm, flat, drift);

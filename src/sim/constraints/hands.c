@@ -83,6 +83,7 @@ bool snwHands_Drag(snwSim* sim, int body, const snwHands* hands, int iterations)
             w += share * share * (double)hands->positions[4 * (size_t)grip->parts[i].vertex + 3];
         }
 
+        // Nothing of it can move.
         if (!(w > 0.0))
             continue;
         any = true;
@@ -94,6 +95,7 @@ bool snwHands_Drag(snwSim* sim, int body, const snwHands* hands, int iterations)
         else
             change = snwVec3_Scale(change, (1.0 - pow(1.0 - sim->grabs[slot].value, 1.0 / iterations)) / (w * square));
 
+        // Within the hand's limit, and as a move.
         change = snwVec3_Scale(snwGrip_Pull(grip, change), square);
 
         for (int i = 0; i < grip->count; ++i)

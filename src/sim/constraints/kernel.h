@@ -79,6 +79,7 @@ SNW_VISIT snwWide ProjectTets(float* positions, const snwTetBlock* block, int la
                   p[3][3] * Dot(g[3], g[3]);
     snwWide s = SafeRatio(stiffness * error, sum);
 
+    // Each corner by its share of the mass.
     for (int k = 0; k < 4; ++k)
     {
         snwWide sk = s * p[k][3];

@@ -121,6 +121,7 @@ snwNeoEffect snwNeoState_Effect(
 
     // Every so many blocks, all over the body.
     int stride = (blocks->tetBlocks + snw_blocksAsked - 1) / snw_blocksAsked, count = 0;
+
     EffectSums sums = {0};
 
     for (int b = 0; b < blocks->tetBlocks; b += stride)

@@ -140,6 +140,8 @@ static void NeoMoves(
             ShapeGradients(&rests[i], lane, g);
             for (int k = 0; k < 9; ++k)
                 push[k / 3][k % 3] = snwWide_Load(states[i].push[k] + lane);
+
+            // w_i G_i . P, added to each corner's row.
             for (int k = 0; k < 4; ++k)
             {
                 snwWide row[4];

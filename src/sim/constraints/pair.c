@@ -92,6 +92,8 @@ void snwPairTriangles_Set(const snwPairDef* def, snwPairTriangles* blocks)
     {
         Element element = MakeElement(def, i);
         snwPairTriangles* block = &blocks[def->blocks->trianglePlaces[i] / snw_blockLanes];
+
+        // W over a has three numbers in the plane; the mixed one counts twice.
         int lane = def->blocks->trianglePlaces[i] % snw_blockLanes;
         for (int k = 0; k < 3; ++k)
         {
@@ -116,6 +118,7 @@ void snwPairTets_Set(const snwPairDef* def, snwPairTets* blocks)
     {
         Element element = MakeElement(def, i);
         snwPairTets* block = &blocks[def->blocks->tetPlaces[i] / snw_blockLanes];
+
         int lane = def->blocks->tetPlaces[i] % snw_blockLanes;
         for (int k = 0; k < 9; ++k)
             block->inverse[k][lane] = (float)Part(element.g[1 + k / 3], k % 3);

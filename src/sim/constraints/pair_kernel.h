@@ -83,6 +83,8 @@ SNW_VISIT snwWideInt PushTriangles(
         P[1][0] = p * f[1][0] - q * f[0][1], P[1][1] = p * f[1][1] + q * f[0][0];
         return folded;
     }
+
+    // N in the plane: its diagonal is f00 - f11 with both signs, off it f01 + f10.
     SolvePair(&s, block->bulk + lane, &p, &q);
     snwWide n0 = f[0][0] - f[1][1], n1 = f[0][1] + f[1][0];
     P[0][0] = p * f[0][0] + q * f[1][1] - n0;
@@ -142,6 +144,8 @@ static void PairTriangles(const snwPairSweep* sweep, int begin, int end)
             MarkSqueezed(&sweep->folded[i], lane, one.folded);
             MarkSqueezed(&sweep->folded[i + 1], lane, two.folded);
         }
+
+    // The last one, if their number is odd.
     for (int lane = 0; i < end && lane < snw_blockLanes; lane += SNW_WIDE_LANES)
     {
         TriangleVisit last;
@@ -238,6 +242,8 @@ SNW_VISIT snwWideInt VisitTets(
         for (int k = 0; k < 3; ++k)
             f[d][k] = u[0] * g[1][k] + u[1] * g[2][k] + u[2] * g[3][k];
     }
+
+    // Moves of the corners by their inverse masses.
     snwWideInt folded = PushTets(block, lane, f, P, bounds);
     for (int k = 0; k < 4; ++k)
         snwWide_Store4(sweep->rows, block->index[k] + lane, m[k][0] + x[k][3] * Dot(P[0], g[k]),

@@ -83,6 +83,7 @@ static inline void RestOfStrains(const snwRestSweep* sweep, int b, int lane)
     if (sweep->reference != NULL)
         StrainsOf(sweep->reference, &sweep->tets[b], &sweep->rests[b], lane, rest);
 
+    // A part of the way to the strains that there are now: what viscosity makes of the rest.
     if (sweep->creep > 0.0f)
     {
         StrainsOf(sweep->before, &sweep->tets[b], &sweep->rests[b], lane, before);

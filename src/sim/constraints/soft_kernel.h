@@ -136,10 +136,12 @@ SNW_VISIT void SoftTet(const snwSoftSweep* sweep, int b, int lane, bool jacobi, 
                 back[k][d] = slow * back[k][d];
         for (int d = 0; d < 3; ++d)
             back[0][d] = -(back[1][d] + back[2][d] + back[3][d]);
+
         for (int k = 0; k < 4; ++k)
             residual = residual - p[k][3] * Dot(g[k], back[k]);
     }
 
+    // dl, and what it moves.
     snwWide step = SafeRatio(residual, yield + compliance);
     if (jacobi)
         step = snwWide_Splat(sweep->relaxation) * step;
@@ -189,6 +191,7 @@ static inline snwWide StrainEntry(const snwWide w[6], const snwWide c[6], int ro
 // x becomes A^-1 x for a symmetric positive A, of which the lower triangle is given and lost.
 static inline void SolveSix(snwWide a[6][6], snwWide x[6])
 {
+    // L D L^T, with x on its way forward.
     for (int j = 0; j < 6; ++j)
     {
         snwWide inverse = SafeRatio(snwWide_Splat(1.0f), a[j][j]);
@@ -274,6 +277,7 @@ SNW_VISIT void TakeBackStrains(const snwStrainState* state, int lane, const snwW
         MulSymmetric(w, back[d], v[d]);
     }
 
+    // grad C M^-1 e.
     for (int i = 0; i < 6; ++i)
     {
         int k = s_strainPairs[i][0], l = s_strainPairs[i][1];
@@ -330,6 +334,7 @@ SNW_VISIT void SoftStrainTet(const snwSoftSweep* sweep, int b, int lane, bool ja
         }
     }
 
+    // The push on F, as moves of the corners.
     for (int k = 0; k < 4; ++k)
     {
         snwWide now[4] = {p[k][0], p[k][1], p[k][2], p[k][3]};

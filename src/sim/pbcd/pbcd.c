@@ -127,6 +127,7 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
         work->stiffnesses = snwArena_Alloc(arena, (size_t)model->character->edgeCount + 1, sizeof *work->stiffnesses);
     }
 
+    // What each constraint has pushed, for the correction.
     if (model->law == snw_pbcdEdges && model->corrected)
     {
         sweep->edgePushes = snwArena_Alloc(arena, edges, sizeof *sweep->edgePushes);
@@ -135,6 +136,8 @@ static void AllocSweep(snwArena* arena, snwPbcdWork* work)
 
     if (model->law != snw_pbcdEdges)
         sweep->strainStates = snwArena_Alloc(arena, tets, sizeof *sweep->strainStates);
+
+    // Multipliers, and the moves of short substeps.
     if (model->law == snw_pbcdNeo)
     {
         size_t rows = (size_t)model->vertexCount + snw_blockLanes;
@@ -177,6 +180,8 @@ static snwResult CreateWork(snwSim* sim, int body, snwMessage* message)
     work->touching = snwArena_Alloc(arena, rows, sizeof *work->touching);
     work->materials = snwArena_Alloc(arena, (size_t)def->materialCount, sizeof *work->materials);
     work->tunedMaterials = snwArena_Alloc(arena, (size_t)def->materialCount, sizeof *work->tunedMaterials);
+
+    // How each vertex is tied to its place, see pbcd_inertia.c.
     work->shares = snwArena_Alloc(arena, rows, sizeof *work->shares);
     work->stiffer = snwArena_Alloc(arena, rows, sizeof *work->stiffer);
     work->losses = snwArena_Alloc(arena, rows, sizeof *work->losses);
@@ -200,6 +205,7 @@ static snwResult CreateWork(snwSim* sim, int body, snwMessage* message)
             arena, model->skin->blocks, (size_t)model->skin->blockCount, sizeof *model->skin->blocks);
     }
 
+    // What has memory of its own.
     if (arena->failed)
         return snwFailMemory(message);
     snwResult result = snw_ok;
@@ -282,6 +288,8 @@ static snwResult BeginBody(snwSim* sim, int body, double h, snwMessage* message)
     snwSim_EndStage(sim, snw_stageRig);
 
     *time = snwPbcd_MakeTime(sim, body, h);
+
+    // The rule of time first: inertia, prediction and rests depend on it.
     snwPbcd_SetInertia(sim, body, time);
     snwPbcd_Predict(sim, body, time);
     memset(work->touching, 0, (size_t)work->model->vertexCount);
@@ -307,6 +315,7 @@ static snwResult ComplementIsland(snwSim* sim, int island, snwMessage* message)
         int body = response->islandMembers[k];
         if (body >= sim->bodyCount || snwPbcd_Work(sim, body)->model->complement == NULL)
             continue;
+
         snwResult result = snwPbcd_Complement(sim, body, message);
         if (result < 0)
             return result;
@@ -447,6 +456,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
 
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_pbcdDrag), h);
     snwSim_EndStage(sim, snw_stageContact);
+
     if (sim->lastSubstep)
         TellStiffness(sim);
 

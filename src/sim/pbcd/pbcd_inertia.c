@@ -107,6 +107,7 @@ static void SumWishes(const snwPbcdWork* work, const snwMaterial* materials, dou
         Wish wish = WishOf(material, anchor, damping);
         double mass = material->density * character->restVolumes[i];
 
+        // By mass: the energy of springs that are spread over the flesh.
         for (int k = 0; k < elements.arity; ++k)
         {
             Wish* sum = &work->wishes[snwElements_Corners(elements, i)[k]];
@@ -150,6 +151,7 @@ void snwPbcd_SetInertia(snwSim* sim, int body, const snwPbcdTime* time)
     double anchor = tied && model->complement == NULL ? snwSim_Param(sim, snw_pbcdAnchor_) : 0.0;
     double damping = snwSim_Param(sim, snw_pbcdDamping);
 
+    // Nothing has changed that they depend on.
     if (IsKnown(work, materials, (const double[4]){time->h, time->e, anchor, damping}))
         return;
 

@@ -150,10 +150,12 @@ static void ReadParams(snwPbcdModel* model, const double* params)
     bool edges = def->tetCount == 0 || model->solver == snw_pbcdPbd;
     model->law = edges ? snw_pbcdEdges : (snwPbcdLaw)params[snw_pbcdLaw_];
 
+    // Unfolding belongs to sweeps of elements that flesh may leave.
     model->hold = params[snw_pbcdHold] != 0.0;
     model->unfolds = model->solver == snw_pbcdSmpbd && model->law != snw_pbcdEdges && !model->hold;
 
     model->commit = (snwPbcdCommit)params[snw_pbcdCommit_];
+
     model->integrator = (snwPbcdIntegrator)params[snw_pbcdIntegrator_];
     model->corrected = params[snw_pbcdCorrected] != 0.0;
     model->complementKind = (snwPbcdComplement)params[snw_pbcdComplement_];

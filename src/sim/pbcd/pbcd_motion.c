@@ -106,6 +106,7 @@ static void PredictRows(int begin, int end, void* data)
                 x[k] += way.held[k];
         }
 
+        // Where the constraints begin: the velocity comes from how far they go from here.
         memcpy(work->predicted + at, x, 4 * sizeof *x);
     }
 }
@@ -145,6 +146,7 @@ static void ApplyPushes(snwSim* sim, int body, snwPbcdTime* time)
         double mass = 0.0;
         for (int k = 0; k < work->model->vertexCount; ++k)
             mass += 1.0 / (double)work->state.velocities[4 * (size_t)k + 3];
+
         const double force[3] = {push.x, push.y, push.z};
         for (int k = 0; k < 3; ++k)
             time->acceleration[k] += force[k] / mass;
@@ -182,6 +184,7 @@ static void FinishRow(const MotionLoop* loop, int i)
     bool touching = work->touching[i] != 0;
     for (size_t k = 0; k < 3; ++k)
     {
+        // Moves of the constraints, without rounding where that is known.
         float late = state->positions[at + k] - work->predicted[at + k];
         late -= loop->rounding != NULL ? loop->rounding[at + k] : 0.0f;
         float inner = late + (way.held[k] - way.free[k]);
@@ -197,6 +200,8 @@ static void FinishRow(const MotionLoop* loop, int i)
 
         if (model->integrator == snw_pbcdTrapezoid)
             state->accelerations[at + k] = touching ? 0.0f : inner / e2;
+
+        // What the next step wants to know of this one.
         if (model->integrator == snw_pbcdBdf2)
         {
             state->beforePositions[at + k] = work->before[at + k];
@@ -286,6 +291,8 @@ void snwPbcd_Finish(snwSim* sim, int body, const snwPbcdTime* time)
     }
 
     snwParallelFor(sim->context, count, snw_vertexGrain, FinishRows, &loop);
+
+    // Driven flesh is damped towards the artist's motion (FinishRows), free flesh towards its own rigid one.
     *work->state.stepBefore = time->h;
     if (work->model->driven)
         return;

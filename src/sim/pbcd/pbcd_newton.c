@@ -171,6 +171,7 @@ static void SetMaterials(snwSim* sim, int body)
 
     const double axes[3] = {
         snwSim_Param(sim, snw_pbcdAlongX), snwSim_Param(sim, snw_pbcdAlongY), snwSim_Param(sim, snw_pbcdAlongZ)};
+
     snwSoftDef soft = {.character = character, .tetEdges = (const snwTetEdges*)model->tetEdges, .materials = materials};
 
     snwPbcd_Masses(model, materials, newton->masses);
@@ -223,6 +224,7 @@ static snwImplicitStep MakeStep(snwSim* sim, int body, const snwPbcdTime* time)
     step.volumes = newton->volumes;
     step.volumeStiffness = newton->volumeStiffness;
 
+    // Elements, by the law that is in use.
     step.strainInverses = step.neoInverses = newton->inverses;
     step.strainVolumes = step.neoVolumes = model->character->restVolumes;
     step.strainStiffness = (const double(*)[6][6])newton->stiffness;

@@ -212,6 +212,7 @@ static snwResult FindInstant(snwSim* sim, int body, double least, snwMessage* me
     float *before = work->target, *after = work->last;
     double low = snwSim_SceneTime(sim), high = low + sim->dt;
 
+    // Where the artist has the flesh at both ends of what is left.
     memcpy(before, work->state.reference, bytes);
     memcpy(after, work->reference, bytes);
     while (high - low > s_instant)
@@ -319,6 +320,8 @@ snwResult snwPbcd_BeginReference(snwSim* sim, int body, double h, snwMessage* me
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     if (!work->model->driven)
         return snw_ok;
+
+    // Jumps are looked for once per step.
     if (sim->substepTime - snwSim_SceneTime(sim) < 1.5 * h) // the first substep of a step
     {
         snwResult result = LookForJump(sim, body, message);
@@ -408,6 +411,7 @@ static void SetCompliances(snwSim* sim, int body, double e, double viscous)
         snwSoft_SetVolumes(&def, work->sweep.tetStates);
     }
 
+    // Each law its own; viscosity works through strains, whatever the law.
     if (model->law == snw_pbcdNeo)
         snwNeoState_SetMaterials(work->sweep.neoStates, model->rests, 0, model->blocks.tetBlocks, materials, e);
     if (model->law == snw_pbcdStrain || viscous > 0.0)

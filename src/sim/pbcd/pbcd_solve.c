@@ -152,6 +152,7 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time, bool bac
     if (model->solver != snw_pbcdImplicit)
         VisitLaw(sim, work, back);
 
+    // Jacobi: all moves at once, after all have been found.
     if (work->sweep.target != NULL)
         snwParallelFor(sim->context, model->vertexCount, snw_rowGrain, AddMoves, work);
     if (model->solver != snw_pbcdImplicit)
@@ -194,6 +195,7 @@ void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
             int body = response->islandMembers[k];
             if (body >= sim->bodyCount)
                 continue;
+
             const snwCharacter* character = sim->bodies[body].character;
             double move = SweepBody(sim, body, &times[body], back, last || tolerance > 0.0);
             if (sim->lastSubstep && (last || tolerance > 0.0))

@@ -151,6 +151,8 @@ bool snwPbcd_IsSound(const snwSim* sim, int body)
             return false;
 
     bool sound = isfinite(*state->stepBefore) && *state->stepBefore >= 0.0;
+
+    // What only some bodies have.
     if (model->driven)
         sound = sound && RowsAreFinite(state->reference, count) && RowsAreFinite(state->referenceVelocities, count);
     if (model->integrator == snw_pbcdBdf2)

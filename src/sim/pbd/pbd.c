@@ -212,6 +212,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
     {
         const snwPbdModel* model = sim->bodies[i].model;
+
         if (!model->compliant)
             continue;
         scratch->neo[i] = snwArena_Alloc(&sim->arena, (size_t)model->blocks.tetBlocks, sizeof **scratch->neo);
@@ -223,6 +224,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
     {
         const snwBlocks* blocks = &((const snwPbdModel*)sim->bodies[i].model)->blocks;
+
         unsigned char* folded = snwArena_Alloc(&sim->arena, (size_t)blocks->tetBlocks + 1, sizeof *folded);
         scratch->unfolds[i] = (snwUnfold){blocks, blocks->tets, snwPbd_GetBody(sim, i).positions, folded};
     }
@@ -431,6 +433,7 @@ static void SolveIsland(snwSim* sim, int island, double h)
         bool last = i + 1 == iterations && sim->lastSubstep;
         for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
         {
+            // Members behind the bodies are props, which only contacts move.
             int body = response->islandMembers[k];
             if (body < sim->bodyCount && last)
                 ProjectLast(sim, body, &sweep);
@@ -564,6 +567,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwSim_DescribeBody(sim, response, i, &touch);
     }
 
+    // Where all would go by themselves decides what may touch.
     snwSim_GatherContacts(sim, response, h);
     snwSim_EndStage(sim, snw_stageDetect);
 

@@ -99,6 +99,7 @@ static bool BeginCluster(Means* means)
     if (next > 0 && means->distances[farthest] < 1e-12)
         return false;
 
+    // The vertex itself is the first centre.
     AddToCentre(means, farthest, next, 1);
     MeasureCentre(means, next);
     means->count = next + 1;

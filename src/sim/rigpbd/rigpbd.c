@@ -455,6 +455,8 @@ static bool FitAndAnswer(snwSim* sim, int body, const snwRigHold* hold, const sn
         bool answers = Answer(work, which, hold, now);
         if (!answers || i > snw_mostYields || !snwRigpbd_Yield(sim, body, scratch, now->h, before))
             return answers;
+
+        // Enough: for this substep it does not hold at all.
         if (i == snw_mostYields)
             snwRigpbd_LetSlip(sim, body);
 
@@ -557,6 +559,7 @@ static void ApplyForces(snwSim* sim, int body, double h, snwRigpbdPass* pass)
         float* v = state->velocities + 4 * (size_t)(grab->vertex < 0 ? 0 : grab->vertex);
         double scale = (double)pass->h * (grab->vertex < 0 ? 1.0 / mass : (double)v[3]);
         double z = pass->work->model->flat ? 0.0 : push.z;
+
         snwRow change = {(float)(push.x * scale), (float)(push.y * scale), (float)(z * scale), 0.0f};
 
         if (grab->vertex < 0)
@@ -673,6 +676,7 @@ static void PredictBody(snwSim* sim, int body, double h)
             pass.work, SNW_SENT_OFF * pass.work->model->size, snw_sentWay * pass.work->model->size * sim->dt);
     snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
 
+    // Given handles are kept out of colliders, and slow down before they arrive.
     snwRigpbd_KeepOut(sim, pass.work, snw_sentWay * pass.work->model->size * h);
     snwRigpbd_Brake(sim, body, h);
 
@@ -867,6 +871,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         return StepRivals(sim, h, message);
 
     bool touches = CanTouch(sim);
+
     for (int i = 0; i < sim->bodyCount; ++i)
         PredictBody(sim, i, h);
     snwSim_EndStage(sim, snw_stagePredict);
@@ -875,6 +880,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         DescribeContacts(sim, h);
     snwSim_EndStage(sim, snw_stageContact);
 
+    // Elastic sweeps with hands and contacts, then the rig, which answers to what is given.
     SolveFlesh(sim, h, touches);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
@@ -883,6 +889,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         FollowSwing(pass.work, h);
     }
 
+    // What the rig has folded is unfolded; contacts have the last word.
     Unfold(sim, h, touches);
     snwSim_EndStage(sim, snw_stageElastic);
     if (touches)

@@ -147,6 +147,8 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
     handle->clip = snw_rigpbdClipNone;
     handle->moves = 1;
     handle->stops = 0;
+
+    // It goes from where it is to where it is meant to be.
     handle->start = Now(work, command->index);
     handle->target = Meant(work->model, command, handle->start);
 
@@ -244,6 +246,7 @@ void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction)
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     for (int i = 0; i < work->model->handleCount; ++i)
     {
+        // Where it shall be at the end of this substep.
         const snwRigpbdHandle* handle = &work->state.handles[i];
         work->targets[i] = (snwRigTarget){.given = handle->given, .rotation = {0, 0, 0, 1}};
         if (handle->given != 0)
@@ -354,6 +357,7 @@ void snwRigpbd_LimitReach(snwRigpbdWork* work, double most, double step)
         own.x = handle->given & snw_dofX ? own.x : 0.0;
         own.y = handle->given & snw_dofY ? own.y : 0.0;
         own.z = handle->given & snw_dofZ ? own.z : 0.0;
+
         double length = snwVec3_Length(own);
 
         // No farther beyond the common way than a limited step.
@@ -469,6 +473,7 @@ void snwRigpbd_FollowHandles(snwRigpbdWork* work, double h, bool last)
     double rate = 1.0 / h;
     for (int i = 0; i < work->model->handleCount; ++i)
     {
+        // What nobody moves has the velocity that the fit gave it.
         snwRigpbdHandle* handle = &work->state.handles[i];
 
         snwRigPose* before = &work->poses[i];

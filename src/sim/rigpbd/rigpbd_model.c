@@ -153,6 +153,7 @@ static snwResult MakePair(
             .constraints = character->constraints,
             .constraintCount = character->constraintCount};
         result = snwRigFit_Create(context, &fit, &fits[0], message);
+
         if (result >= 0 && fit.linkCount > 0)
         {
             fit.linkCount = 0;
@@ -234,6 +235,7 @@ snwResult snwRigpbd_CreateModel(const snwModelDef* def, void** out, snwMessage* 
     if (model == NULL)
         return snwFailMemory(message);
 
+    // Elements in blocks for the law, and the rig if there are handles.
     model->arena.context = def->context;
     model->character = character;
     model->flat = character->def.triangleCount > 0;

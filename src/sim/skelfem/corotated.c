@@ -30,6 +30,7 @@ static snwResult SetBlocks(snwCorotated* flesh, const snwCorotatedDef* def, snwM
         snwVec3 a = snwVec3_Sub(def->rest[v[1]], def->rest[v[0]]), b = snwVec3_Sub(def->rest[v[2]], def->rest[v[0]]),
                 c = snwVec3_Sub(def->rest[v[3]], def->rest[v[0]]);
         snwVec3 rows[3] = {snwVec3_Cross(b, c), snwVec3_Cross(c, a), snwVec3_Cross(a, b)};
+
         double determinant = snwVec3_Dot(a, rows[0]);
 
         if (!(determinant > 0 && def->mu[tet] > 0 && isfinite(def->lambda[tet])))
@@ -120,6 +121,7 @@ void snwCorotated_SetMaterials(snwCorotated* flesh, const double* mu, const doub
 {
     for (int e = 0; e < snw_tetLanes * flesh->blockCount; ++e)
     {
+        // sqrt(mu V) goes into the gradients, so that blocks need one number beside them.
         int tet = e < flesh->tetCount ? e : flesh->tetCount - 1, lane = e % snw_tetLanes;
         snwTetLanes* block = &flesh->blocks[e / snw_tetLanes];
         block->root[lane] = (float)sqrt(block->volume[lane] * mu[tet]);
@@ -448,6 +450,7 @@ snwGridReport snwCorotated_Solve(snwCorotated* flesh, snwMultigrid* grid, const 
     static const double s_first = 2e-3, s_later = 1e-5, s_margin = 0.8;
     while (report.finite && now > def->tolerance * def->tolerance * start && report.iterations < def->most)
     {
+        // No more than what is missing, with some to spare.
         double needed = s_margin * def->tolerance * sqrt(start / now);
         double least = report.iterations == 0 && def->solver != snw_gridJacobi ? s_first : s_later;
         snwGridSolveDef turn = *def;

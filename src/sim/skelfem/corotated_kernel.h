@@ -136,6 +136,8 @@ static void TurnTets(const snwCorotatedLoop* loop, int begin, int end)
             }
             StoreCorner(tets, count, a + 1, g[0], g[1], g[2], none);
         }
+
+        // Beside corner 0 stands lambda over mu.
         StoreCorner(tets, count, 0, first[0], first[1], first[2], LoadEight(block->ratio));
     }
 }
@@ -160,6 +162,8 @@ static void AssembleUpper(const snwCorotatedLoop* loop, int begin, int end)
         float d = flesh->still[k];
         if (flesh->mass != NULL)
             d += (float)(flesh->massScale * (double)flesh->mass[k]);
+
+        // The part that does not turn is the same for all three coordinates.
         Four c0 = {d, 0, 0, 0}, c1 = {0, d, 0, 0}, c2 = {0, 0, d, 0};
 
         for (int n = flesh->partStarts[k]; n < flesh->partStarts[k + 1]; ++n)
@@ -245,6 +249,7 @@ static void MakeStress(const snwCorotatedLoop* loop, int begin, int end)
                     c1 = G1 + __builtin_shufflevector(t1, G2, 0, 1, 5, 5) + (FourDoubles){0, trace, 0, 0},
                     c2 = G2 + __builtin_shufflevector(t0, G2, 2, 3, 6, 6) + (FourDoubles){0, 0, trace, 0};
 
+        // Columns of the stress.
         double* t = flesh->stress[e].t;
         memcpy(t, &c0, sizeof c0);
         memcpy(t + snw_columnTwo, &c2, sizeof c2);

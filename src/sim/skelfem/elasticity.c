@@ -38,6 +38,7 @@ static void SetRest(snwElasticity* elasticity, const snwElasticityDef* def)
 
         for (int k = 0; k < 4; ++k)
             block->corners[k][lane] = v[k];
+
         block->volume[lane] = e < def->tetCount ? determinant / 6 : 0;
         block->startStretch[lane] = 1;
     }

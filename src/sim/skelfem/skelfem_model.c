@@ -115,6 +115,8 @@ void snwSkelfem_InitBody(snwSim* sim, int index)
 
     state.clock->energy = -1; // not known yet
     snwVec3 centre = snwTransform_Apply(start->transform, character->centre);
+
+    // A rigid motion about the centre of mass.
     for (int i = 0; i < model->vertexCount; ++i)
     {
         snwVec3 x = snwTransform_Apply(start->transform, character->def.vertices[i]);

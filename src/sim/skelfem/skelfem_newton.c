@@ -229,6 +229,7 @@ static void BeginHands(snwSim* sim, int index)
             part->share = body->held[part->vertex] ? 0 : (double)part->bump * body->masses[part->vertex];
         }
 
+        // Nothing of it is free: it pulls at nothing.
         if (!snwGrip_Weigh(sim, slot, body->step.h))
         {
             grip->stiffness = 0;
@@ -563,6 +564,7 @@ void snwSkelfem_ChooseStart(snwSim* sim, int index)
                     body->before[i], again, snwVec3_Sub(body->before[i], body->state.positionsBefore[i]));
         }
 
+        // Lower than the guesses before it: kept aside.
         snwSkelfem_MoveHeld(sim, index);
         double own = Objective(sim, index), objective = own + snwSkelfem_TouchEnergy(sim, index);
 
@@ -731,6 +733,8 @@ double snwSkelfem_Iterate(snwSim* sim, snwSkelfemGroup* group)
         snwSkelfem_AssembleProps(sim);
 
     double slope = 0, share = 0;
+
+    // As the solver is set, then more cautious ways, until one leads down.
     for (int way = snw_wayAsSet; way <= snw_wayDiagonal; ++way)
     {
         slope = snwSkelfem_Solve(sim, group, (snwSkelfemWay)way);
@@ -743,6 +747,7 @@ double snwSkelfem_Iterate(snwSim* sim, snwSkelfemGroup* group)
             snwSkelfem_Body(sim, i)->tally.fallbacks++;
     }
 
+    // How far the group went, for whoever asks whether it has settled.
     double longest = share * LongestWay(sim, group);
     group->share = share > 0 ? share : 1; // nothing is left to go
     for (int i = group->first; i < group->end; ++i)

@@ -409,6 +409,8 @@ static bool SolveTogether(snwSim* sim, const snwSkelfemGroup* group)
             MulAdd(sim, group, solve_conjugate, solve_guess, rz / before, solve_conjugate);
 
         before = rz;
+
+        // The step of conjugate gradients; where curvature is lost it ends.
         Multiply(sim, group);
         double curvature = Dot(sim, group, solve_conjugate, solve_product);
         if (!(curvature > 0))

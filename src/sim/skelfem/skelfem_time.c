@@ -91,6 +91,8 @@ static void BeginVertices(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         snwVec3 x = body->before[i], v = state->velocities[i], velocityFrom = x, from;
+
+        // Where inertia leads, and from where the velocity counts.
         switch (loop->step.rule)
         {
             case snw_ruleEuler:

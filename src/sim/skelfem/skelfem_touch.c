@@ -154,6 +154,7 @@ static TouchForce ForceOf(const snwSim* sim, const snwSkelfemTouch* touch)
     if (!(k > 0))
         return force;
 
+    // The normal push, with its energy.
     double gap = GapOf(sim, touch, force.normal) + AllowedOf(touch);
     force.push = fmax(0, touch->push - k * gap);
     force.energy = 0.5 * force.push * force.push / k;
@@ -163,6 +164,7 @@ static TouchForce ForceOf(const snwSim* sim, const snwSkelfemTouch* touch)
 
     // Sticks with stiffness k about what it has learned, and slides where that is more than friction bears.
     snwVec3 wanted = snwVec3_MulAdd(touch->drag, -k, SlipOf(sim, touch, force.normal));
+
     double length = snwVec3_Length(wanted);
     bool slides = length > touch->grip;
     force.slide = slides ? touch->grip / length : 1;
@@ -215,6 +217,7 @@ static void Remember(const snwSim* sim, snwSkelfemTouch* touch)
 
     // A vertex: the load that its anchor bore, along the normal and across it.
     const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
+
     snwVec3 load = snwSkelfem_Body(sim, body)->state.loads[anchor], normal = NormalOf(response, touch);
     bool anchored = touch->solid != NULL ? touch->solid->anchored : touch->pair->anchored;
 
@@ -637,6 +640,7 @@ void snwSkelfem_FinishTouches(snwSim* sim, double h)
         const snwPairRow* row = touch->pair;
         for (int k = 0; k < 3 && row != NULL && row->body < 0 && row->kind == snw_touchFlesh; ++k)
             snwSkelfem_Body(sim, row->other)->state.pressed[row->triangle[k]] += row->weights[k] * touch->push;
+
         int body = FirstBodyOf(touch), anchor = AnchorOf(touch);
         snwVec3* load = body >= 0 && anchor >= 0 ? &snwSkelfem_Body(sim, body)->state.loads[anchor] : NULL;
         if (load != NULL && snwVec3_LengthSquared(*load) == 0)

@@ -260,6 +260,7 @@ void snwBodyTree_Twist(snwBodyTree* tree, const double* u)
                 carrier = snwSpatial_MulAdd(parent, 1, own);
         }
 
+        // A free link's columns go along with its point.
         if (joint->type == snw_jointFree)
         {
             snwVec3 along = snwSpatial_At(own, snwVec3_Sub(tree->points[i], tree->origin));

@@ -32,6 +32,7 @@ static snwResult CheckDef(const snwBodyTree* tree, const snwPointSkinDef* def, s
                 "point %d of the skin has no sound anchor", i);
     }
 
+    // Edges join two points, and triangles have corners that exist.
     for (int e = 0; e < def->edgeCount; ++e)
     {
         int a = def->edges[e][0], b = def->edges[e][1];
@@ -163,6 +164,7 @@ snwResult snwPointSkin_Create(
     if (result != snw_ok)
         return result;
 
+    // Triangles are only for whoever looks for touches; forces go by edges.
     skin->triangleCount = def->triangleCount;
     skin->triangles = snwCopyArray(context, def->triangles, (size_t)def->triangleCount, sizeof *def->triangles);
     if (skin->triangles == NULL || !Allocate(skin, tree, def->edgeCount) || !PutAnchors(skin, tree, def))
@@ -491,6 +493,7 @@ static snwResult Invert(snwPointSkin* s, const snwSkinStep* step, snwMessage* me
     for (int p = 0; p < n; ++p)
     {
         int i = s->active[p];
+
         double diagonal = s->masses[i];
 
         // Springs to neighbours, also to those asleep: these only add to the diagonal.

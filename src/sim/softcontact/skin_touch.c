@@ -191,6 +191,7 @@ bool snwSkinSearch_Find(
         search->touches[i] = (snwSkinTouch){.triangle = -1};
     if (onto->triangleCount == 0 || from->triangleCount == 0 || !MakeGrid(from, onto, reach, &grid))
         return false;
+
     PutPoints(search, from, &grid);
     PutNormals(search, from);
 

@@ -58,6 +58,7 @@ snwResult snwSoftBody_Create(snwContext* context, const snwSoftBodyDef* def, snw
     if (result != snw_ok)
         return result;
 
+    // Arrays of the body, and the numbers of its step in one block.
     body->skins = snwAllocArray(context, (size_t)def->skinCount, sizeof *body->skins);
     body->loops = snwCopyArray(context, def->loops, (size_t)def->loopCount, sizeof *def->loops);
     body->poses = snwAllocArray(context, (size_t)def->linkCount, sizeof *body->poses);
@@ -236,6 +237,8 @@ static snwLinkMass Whole(const snwSoftBody* body, bool awake)
 static void WantMomentum(snwSoftBody* body, const snwSoftStep* step)
 {
     const snwBodyTree* tree = &body->tree;
+
+    // What there is now.
     body->wanted = snwSoftBody_Momentum(body);
     snwLinkMass whole = Whole(body, true);
 
@@ -283,6 +286,8 @@ snwResult snwSoftBody_Begin(snwSoftBody* body, const snwSoftStep* step, snwMessa
         body->base[k] += step->h * step->forces[k];
     snwJointPull pull = {body->poses, body->u, step->drives, step->h, step->implicit};
     snwBodyTree_PullJoints(tree, &pull, body->matrix, body->base);
+
+    // Skins add what they give to the matrix and to the right side.
     snwSkinStep skinStep = {step->h, step->gravity, step->implicit};
 
     for (int i = 0; i < body->skinCount; ++i)
@@ -430,6 +435,7 @@ static void CloseLoops(snwSoftBody* body)
         memset(body->next, 0, (size_t)n * sizeof *body->next);
         snwDense_AddRows(&body->factor, rows, body->loopPanels, body->loopPushes, body->next);
         snwDense_Backward(&body->factor, body->next);
+
         snwBodyTree_Move(&body->tree, body->next, 1, body->poses);
         snwBodyTree_Place(&body->tree, body->poses, body->masses, body->tree.origin);
     }
@@ -445,6 +451,7 @@ void snwSoftBody_End(snwSoftBody* body)
     for (int i = 0; i < body->skinCount; ++i)
         snwPointSkin_TakeVelocities(&body->skins[i], tree);
 
+    // Links go on, loops are closed, and points follow along their arcs.
     snwBodyTree_Move(tree, body->u, body->h, body->poses);
     snwBodyTree_Place(tree, body->poses, body->masses, tree->origin);
     CloseLoops(body);
