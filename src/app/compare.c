@@ -130,6 +130,7 @@ static snwResult OpenScene(
     options.hasSeed = options.hasSeed || variant->hasSeed;
     options.seed = variant->hasSeed ? variant->seed : options.seed;
 
+    // Opened twice where frames were asked for: the scene's rate makes seconds of them.
     snwResult result = snwOpenScene(context, def->path, &options, file, message);
     if (result >= 0 && def->frames > 0) // a matter of the rate, which only the opened scene knows
     {
@@ -581,6 +582,7 @@ static json_t* RunToJson(const snwCompareDef* def, const snwComparison* comparis
         json_object_set_new(json, "settings",
             json_pack("{s:o}", variant->setting.name, snwParam_ToJson(param, variant->setting.value)));
 
+    // Figures as the table has them, in full.
     json_object_set_new(json, "hash", json_sprintf("%016" PRIx64, report->hash));
     json_object_set_new(json, "step_ms_median", snwJsonReal(report->stepMsMedian));
     json_object_set_new(json, "energy_first", snwJsonReal(report->first.energy));

@@ -118,6 +118,7 @@ static snwExit ReadShow(const char* list, uint32_t* show)
         for (size_t i = 0; i < sizeof marks / sizeof *marks; ++i)
             if (strlen(marks[i].name) == length && strncmp(marks[i].name, word, length) == 0)
                 bit = marks[i].bit;
+
         if (bit == 0)
             return snwUsage(
                 "contacts, pins, joints, pressure, handles", "--show does not know '%.*s'", (int)length, word);
@@ -456,6 +457,7 @@ static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage
 
 snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerformance* performance, snwMessage* message)
 {
+    // Too large for the stack: it has the paths of all files.
     Stage* stage = calloc(1, sizeof *stage);
     *performance = (snwPerformance){0};
     if (stage == NULL)

@@ -317,6 +317,7 @@ static json_t* CharacterToJson(const snwBlueprint* blueprint, const snwCharacter
         "skin_vertices", info->skinVertexCount, "joint_freedom", facts.freedom);
     json_object_set_new(json, "mass", snwJsonReal(info->mass));
     json_object_set_new(json, "volume", snwJsonReal(info->volume));
+
     if (facts.quality.tetCount > 0)
     {
         json_object_set_new(json, "min_dihedral", snwJsonReal(facts.quality.minDihedral));
@@ -375,6 +376,7 @@ static void PrintCharacter(const snwBlueprint* blueprint, const snwCharacter* ch
 
     // The mesh, by its kind of elements.
     printf("mesh      %d vertices, %d of them elastic; ", info->vertexCount, info->elasticVertexCount);
+
     if (info->triangleCount > 0)
         printf("%d triangles\n", info->triangleCount);
     else
@@ -544,6 +546,7 @@ static snwExit PrintFile(snwContext* context, const char* path, bool json)
         return snwPreparedReport_Print(context, path, json);
     if (length > 6 && strcmp(path + length - 6, ".jsonl") == 0)
         return PrintLog(context, path, json);
+
     if (snwBuiltIn_Find(path) != NULL || snwBlueprintFile_IsOne(context, path))
         return PrintBlueprint(context, path, json);
     if (snwAsset_IsOne(context, path) || !snwMayBeJson(path))

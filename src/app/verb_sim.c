@@ -404,6 +404,7 @@ static snwExit RunMany(Batch* batch)
     for (int run = 0; run < batch->runCount && goOn; ++run)
     {
         snwExit result = RunRow(batch, run, rows, &table);
+
         goOn = (result == snw_exitOk || result == snw_exitDiverged) && !*snwInterrupt_Flag();
         if (result != snw_exitOk)
             worst = result;

@@ -82,6 +82,8 @@ const char* snwAsset_Text(snwAsset* asset, const char* text, int size)
     {
         snw_longest = 200
     };
+
+    // Cut to what fits into a message.
     char* copy = snwArena_Alloc(&asset->arena, (size_t)(size < snw_longest ? size : snw_longest) + 1, 1);
 
     // Letter by letter of UTF-8: what is none, and control codes, become question marks; no letter is cut in half.

@@ -77,6 +77,7 @@ static bool CollapseByQuadrics(Work* work)
     float error = 0;
     if (work->arena.failed)
         return false;
+
     for (size_t i = 0; i < vertices; ++i)
     {
         snwVec3 p = snwVec3_Scale(snwVec3_Sub(faces->vertices[i], work->middle), 1 / work->size);
@@ -105,6 +106,8 @@ static bool Finish(Work* work, snwArena* arena, snwDecimated* result)
         .map = snwArena_Alloc(arena, (size_t)given, sizeof *result->map)};
     if (arena->failed)
         return false;
+
+    // -1: nothing uses it any more.
     for (int i = 0; i < given; ++i)
         result->map[i] = -1;
 
@@ -143,6 +146,7 @@ snwResult snwDecimateSurface(
     snwResult checked = CheckDef(def, message);
     if (checked < 0)
         return checked;
+
     Work work = {.context = context, .def = def, .arena = {.context = context}};
     bool enough = Start(&work);
 

@@ -149,6 +149,7 @@ static bool ListRing(const Collapser* c, int vertex, int ring[snw_maxCollapseRin
             int other = t[k], i = 0, sides[3];
             while (i < *count && ring[i] != other)
                 i++;
+
             if (other == vertex || i < *count)
                 continue;
             if (*count == snw_maxCollapseRing || FindSides(c, vertex, other, sides) != 2)

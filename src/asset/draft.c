@@ -120,6 +120,7 @@ static bool CountDoubles(snwContext* context, const snwVec3* points, int count, 
         order[i] = i;
     }
 
+    // The first of them is told.
     enough = enough && snwSortKeys(context, keys, order, count);
     for (int i = 1; enough && i < count; ++i)
         if (keys[i] == keys[i - 1])
@@ -182,6 +183,7 @@ static snwResult CheckElements(const snwDraft* draft, snwDraftElements* list, El
             first = i;
     }
 
+    // The first one that was left out, as the file counts.
     char place[48];
     snprintf(place, sizeof place, "%s %d", kind.name, first + draft->base);
     snwAsset_NoteMany(draft->asset, snw_noteRepaired, list->count - kept, place, "%s", kind.note);
@@ -281,6 +283,7 @@ static bool CutFace(Cutting* cutting, int index)
         Tally(&cutting->large, &cutting->largePlace, face->place);
     int kept = 0; // a corner that comes back later can make triangles that use it twice
 
+    // Triangles that use a corner twice go; the others close up.
     for (int i = 0; i < count - 2; ++i)
     {
         if (UsesTwice(to[i], 3))
@@ -463,6 +466,8 @@ static snwResult NoteUnused(const snwDraft* draft, const snwAssetMesh* mesh, snw
     int first = 0;
     if (used == NULL)
         return snwFailMemory(message);
+
+    // Marked by everything that is there; a cloud of points has nothing, and is left in peace.
     for (size_t l = 0; l < sizeof lists / sizeof *lists; ++l)
         for (int64_t i = 0; lists[l].corners != NULL && i < lists[l].count; ++i, ++any)
             used[lists[l].corners[i]] = 1;
@@ -525,6 +530,7 @@ static snwResult CheckAll(snwDraft* draft, snwMessage* message)
     if (draft->positions.count > snw_maxAssetVertices || draft->faces.count > snw_maxAssetVertices)
         return snwFail(message, snw_errorInput, "make the mesh coarser", "it has more than %d vertices or faces",
             snw_maxAssetVertices);
+
     snwResult result = CheckPoints(draft, message);
     if (result >= 0)
         result = CheckElements(draft, &draft->edges, s_edges, message);

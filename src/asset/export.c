@@ -156,6 +156,8 @@ snwResult snwExporter_Open(
     snwExporter* exporter = snwAlloc(context, sizeof *exporter);
     if (exporter == NULL)
         return snwFailMemory(message);
+
+    // It keeps the scene, for bodies are looked up in every frame.
     snwScene_Retain(scene);
     exporter->context = context;
     exporter->scene = scene;
@@ -167,6 +169,7 @@ snwResult snwExporter_Open(
     exporter->pathCapacity = strlen(def->path) + 32;
     exporter->path = snwAlloc(context, exporter->pathCapacity);
     exporter->def.path = snwCopyText(context, def->path);
+
     bool made = exporter->path != NULL && exporter->def.path != NULL;
     checked = made ? OpenFile(exporter, message) : snwFailMemory(message);
     if (checked < 0)
@@ -272,6 +275,7 @@ static snwResult GetShape(snwExporter* exporter, snwSim* sim, snwExportShape* sh
     snwResult result = FindFine(exporter, sim, message);
     if (result < 0 || exporter->fine != NULL)
         return result < 0 ? result : GetFine(exporter, sim, shape, message);
+
     shape->texcoords = character->texcoords;
     shape->colors = character->colors;
     shape->count = all ? vertices.count : skin.vertexCount;
@@ -284,6 +288,7 @@ static snwResult GetShape(snwExporter* exporter, snwSim* sim, snwExportShape* sh
         return snw_ok;
     }
 
+    // The skin: positions, normals and triangles, and which vertices of the mesh they are.
     CopyRows(exporter, skin.positions, skin.stride, skin.vertexCount, exporter->positions);
     CopyRows(exporter, skin.normals, skin.stride, skin.vertexCount, exporter->normals);
     shape->normals = exporter->normals;
@@ -343,6 +348,8 @@ static snwResult AddMedit(snwExporter* exporter, snwSim* sim, snwMessage* messag
     int frame = exporter->def.meditFrame >= 0 ? exporter->def.meditFrame : 0;
     if (exporter->frames != frame)
         return snw_ok;
+
+    // One frame alone, whichever was asked for.
     snwCharacter* body = snwScene_GetDef(exporter->scene)->bodies[exporter->def.body].character;
     const snwCharacterDef* character = snwCharacter_GetDef(body);
     snwSkin skin;

@@ -193,6 +193,7 @@ static void Align(snwSvd3* svd, snwMat3 last)
             other.sigma[column] = svd->sigma[from];
         }
 
+        // Mirrored ones are no rotations.
         if (snwMat3_Determinant(other.V) < 0 || !(trace > most))
             continue;
         most = trace;

@@ -63,6 +63,7 @@ void snwExport_WriteMedit(
         snwExport_Put(out, "0\n");
     }
 
+    // Elements by their kind, then the skin as triangles.
     const bool flat = character->triangleCount > 0; // its triangles are elements, and all of its skin
     if (character->tetCount > 0)
         PutElements(out, "Tetrahedra", character->tets[0], 4, character->tetCount, character);

@@ -51,10 +51,12 @@ static snwResult MeshOutline(Fine* fine, const snwFlatBlueprint* flat, int wante
     int rim = 2 * coarse->vertexCount - coarse->triangleCount - euler;
     int finer = (int)(rim * sqrt((double)wanted / coarse->triangleCount));
     snwFlatFitDef def = {(wanted + finer + euler) / 2, wanted, 22};
+
     snwFlatMesh mesh;
     snwResult result = snwFlat_MakeMesh(fine->context, flat, &def, fine->arena, &mesh, fine->message);
     if (result < 0)
         return result;
+
     fine->vertices = snwArena_Alloc(fine->arena, (size_t)mesh.vertexCount, sizeof *fine->vertices);
     fine->vertexCount = mesh.vertexCount;
     fine->triangles = mesh.triangles;
@@ -195,6 +197,8 @@ static snwResult BindPoints(Fine* fine, const snwWeights* weights, snwFineSkin* 
     skin->points = snwArena_Alloc(fine->arena, 3 * (size_t)fine->vertexCount, sizeof(float));
     if (skin->points == NULL)
         return snwFailMemory(fine->message);
+
+    // Paper lies in the plane z = 0.
     for (int i = 0; i < fine->vertexCount; ++i)
     {
         skin->points[3 * i] = (float)fine->vertices[i].x;
@@ -234,6 +238,7 @@ static snwResult WeighPoints(Fine* fine, snwFineSkin* skin)
     def.handleCount = coarse->handleCount;
     ask.handles = coarse->handleCount > 0;
     ask.tolerance = 1e-3; // nobody sees more
+
     snwResult result = snwCreateCharacter(fine->context, &def, &character, fine->message);
     if (result >= 0)
         result = snwComputeWeights(character, &ask, &weights, fine->message);

@@ -335,6 +335,7 @@ static snwResult Load(const snwGltf* gltf, int index, Target target, snwMessage*
     else if (target.floats != NULL)
         memset(target.floats, 0, numbers * sizeof *target.floats);
 
+    // Sparse elements come on top.
     return accessor->sparse.count > 0 ? LoadSparse(gltf, index, target, message) : snw_ok;
 }
 

@@ -110,6 +110,7 @@ snwResult snwGltf_LoadUri(
     *size = 0;
     if (strncasecmp(uri, "data:", 5) == 0)
         return LoadEmbedded(context, uri, data, size, message);
+
     char* name = snwAllocRaw(context, strlen(uri) + 1);
     snwResult result = snw_ok;
 

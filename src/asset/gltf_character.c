@@ -64,6 +64,7 @@ static bool MakeWeights(Export* e, snwAssetWeights* weights)
     size_t bones = (size_t)e->character->boneCount, vertices = (size_t)e->skin.vertexCount;
     if (vertices * bones > INT32_MAX)
         return snwGltfWriter_Fail(e->writer, "give the weights", "too many bones to weigh them all"), false;
+
     int* starts = Room(e, vertices + 1, sizeof *starts);
     int* numbers = Room(e, vertices * bones, sizeof *numbers);
     double* values = Room(e, vertices * bones, sizeof *values);
@@ -91,6 +92,7 @@ static bool TakeWeights(Export* e, snwAssetWeights* weights)
     int* starts = Room(e, vertices + 1, sizeof *starts);
     for (size_t i = 0; i < vertices && starts != NULL; ++i)
         starts[i + 1] = starts[i] + given->starts[e->skin.vertices[i] + 1] - given->starts[e->skin.vertices[i]];
+
     size_t count = starts == NULL ? 0 : (size_t)starts[vertices];
     int* numbers = Room(e, count, sizeof *numbers);
     double* values = Room(e, count, sizeof *values);

@@ -132,6 +132,7 @@ static snwResult Ask(const Part* part, snwWriter* answer)
     snwWriteInt(&question, snwGltfComponent_Size(gltf->accessors[part->accessors[0]].component));
     snwWriteInt(&question, part->count - 1);
 
+    // What each attribute shall come back as.
     for (int i = 1; i < part->count; ++i)
     {
         const snwGltfAccessor* accessor = &gltf->accessors[part->accessors[i]];
@@ -142,6 +143,7 @@ static snwResult Ask(const Part* part, snwWriter* answer)
 
     snwWriteInt(&question, snw_dracoAsked);
 
+    // In a program of its own: if it crashes or hangs, that is an error message.
     snwHelperRun run = {0};
     snwHelperDef def = {.program = "sinew-draco",
         .variable = "SINEW_DRACO",

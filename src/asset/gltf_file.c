@@ -51,6 +51,7 @@ static void KeepChunk(snwGltfReading* reading, snwGltfChunk chunk)
     unsigned char* copy = snwGltf_Room(reading, (int64_t)chunk.size, 1);
     if (gltf->chunks == NULL || copy == NULL)
         return;
+
     if (chunk.size > 0)
         memcpy(copy, chunk.data, chunk.size);
     chunk.data = copy;
@@ -175,6 +176,7 @@ static void ParseJson(snwGltfReading* reading, const Pieces* pieces)
         return;
     }
 
+    // The document stays open: everything else is read from it.
     snwResult result;
     json_t* root = snwJson_Parse(&reading->json, pieces->json, size, &result);
     reading->gltf->root = root;

@@ -67,6 +67,7 @@ static int Insert(snwGltfInfluences* in, Influence* row, int count, Influence on
         return count;
     }
 
+    // The others move up.
     for (int j = count; j > k; --j)
         row[j] = row[j - 1];
     row[k] = one;
@@ -111,10 +112,12 @@ static void ReadSet(snwGltfInfluences* in, Sets* sets, const json_t* attributes,
     if (accessors[joints].count != vertexCount || accessors[weights].count != vertexCount)
         snwGltf_Fail(reading, "export the file again", "set %d of joints and weights must have one per vertex: %d", set,
             vertexCount);
+
     sets->joints[set] = snwGltf_Room(reading, (int64_t)vertexCount * 4, sizeof(uint32_t));
     sets->weights[set] = snwGltf_Room(reading, (int64_t)vertexCount * 4, sizeof(double));
     if (snwGltfReading_Failed(reading))
         return;
+
     snwMessage* message = reading->json.message;
     snwGltf_Check(reading, snwGltf_ReadInts(reading->gltf, joints, sets->joints[set], message));
     snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, weights, sets->weights[set], &in->notFinite, message));

@@ -423,6 +423,7 @@ static void FillTriangles(Work* work, int index)
     out->firstTriangle = work->mesh->triangleCount;
     if (part->position < 0)
         return;
+
     const uint32_t* indices = ReadIndices(work, part, out->vertexCount);
     int most = out->triangleCount;
     out->triangleCount = 0;
@@ -460,6 +461,8 @@ static void FillMorph(Work* work, int part, int morph, const char* key, float (*
     if (reading->gltf->accessors[accessor].count != work->parts[part].vertexCount)
         snwGltf_Fail(reading, "export the file again", "has %d elements for %d vertices",
             reading->gltf->accessors[accessor].count, work->parts[part].vertexCount);
+
+    // Rows of the whole mesh, made when the first part has some.
     if (*rows == NULL)
         *rows = snwGltf_Room(reading, work->mesh->vertexCount, sizeof **rows);
     if (*rows != NULL)

@@ -219,6 +219,7 @@ static void ReadAnimation(Work* work, const json_t* item)
     work->samplers = snwGltf_List(reading, item, "samplers", snw_maxGltfItems, &work->samplerCount);
     work->channels = snwGltf_Room(reading, count, sizeof *work->channels);
     work->animation->channels = work->channels;
+
     size_t mark = snwJson_Enter(&reading->json, "channels");
 
     // Channels one by one; what was odd in all of them is told together.
@@ -241,6 +242,7 @@ void snwGltf_ReadAnimations(snwGltfReading* reading)
     const json_t* list = snwGltf_List(
         reading, reading->gltf->root, "animations", snw_maxAssetNodes, &asset->animationCount);
     asset->animations = snwGltf_Room(reading, asset->animationCount, sizeof *asset->animations);
+
     int* marks = snwGltf_Room(reading, (int64_t)asset->nodeCount * 4, sizeof *marks);
     size_t mark = snwJson_Enter(&reading->json, "animations");
 

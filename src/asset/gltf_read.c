@@ -7,6 +7,8 @@ static snwResult ReadGltf(const snwAssetInput* input, snwAsset* asset, snwMessag
 {
     snwMessage words;
     message = message != NULL ? message : &words;
+
+    // Failures stay in the reading: every step does nothing once one has failed.
     snwGltfReading reading = {.asset = asset, .input = input};
     reading.json = (snwJson){.message = message, .file = ""};
     reading.result = snwGltf_Parse(asset, input, message);

@@ -326,6 +326,8 @@ static int CloseUpKeys(snwAsset* asset, const char* name, snwAssetChannel* chann
         times[kept] = times[i];
         memmove(values + (size_t)kept * (size_t)channel->width, values + (size_t)i * (size_t)channel->width,
             (size_t)channel->width * sizeof *values);
+
+        // Rotations are what follows of them: unit.
         double* q = values + (size_t)kept++ * (size_t)channel->width;
         if (channel->path != snw_pathRotation)
             continue;

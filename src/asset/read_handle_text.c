@@ -181,6 +181,7 @@ static snwResult OpenSkeleton(const snwAssetInput* input, snwAsset* asset, snwMe
         return snw_ok;
 
     snprintf(name, sizeof name, "%.*s.tgf", (int)(length - 9), base);
+
     char* data = NULL;
     size_t size = 0;
     snwResult result = input->folder->read(input->folder->user, asset->context, name, &data, &size, NULL);

@@ -154,6 +154,7 @@ snwResult snwMedit_ReadBinary(const char* data, size_t size, snwDraft* draft, sn
         return snwFailMemory(message);
     if (binary.problem == NULL)
         return snwDraft_Finish(draft, &mesh, message);
+
     snwResult result = snwFail(
         message, snw_errorInput, "the file is damaged or not complete: export it again", "%s", binary.problem);
     snwMessage_AddPlace(message, "byte %zu", binary.position);

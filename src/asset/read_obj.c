@@ -394,6 +394,7 @@ static double UnitScale(snwWord text)
         {"foot", 0.3048},
         {"yard", 0.9144},
     };
+
     for (size_t i = 0; i < sizeof s_units / sizeof *s_units; ++i)
         if ((size_t)text.size >= strlen(s_units[i].name) &&
             strncasecmp(text.text, s_units[i].name, strlen(s_units[i].name)) == 0)

@@ -303,11 +303,14 @@ snwResult snwAct_Rule(snwAnswer* answer)
     if (answer->data.constraint >= count)
         return snwFail(answer->json.message, snw_errorArgument, NULL, "the body has %d rules, no number %d", count,
             answer->data.constraint);
+
     const snwLiveRule* rule = &session->live.rules[answer->data.body][answer->data.constraint];
     command.body = answer->data.body;
     command.index = answer->data.constraint;
     command.on = snwAnswer_Saw(answer, "on") ? answer->data.on : rule->on;
     command.value = snwAnswer_Saw(answer, "value") ? answer->data.ruleValue : rule->value;
+
+    // One key per rule: quick changes of it are undone together.
     snprintf(label, sizeof label, "rule %d", command.index);
 
     return Do(answer, label, snwHashText(label, 4), &command, 1);

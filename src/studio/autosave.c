@@ -29,6 +29,7 @@ static snwResult WriteFrames(
         lines.size = 0;
         for (; next < recording->commands.count && recording->commands.data[next].step < (uint64_t)frame; ++next)
             snwLog_FormatCommand(&lines, scene, &recording->commands.data[next]);
+
         if (lines.failed)
             result = snwFailMemory(message);
         if (result >= 0 && lines.size > 0)
@@ -92,6 +93,8 @@ void snwSession_Autosave(snwSession* session, bool now)
     snwJob* job = IsDue(session, now) ? snwCreateJob(session, snw_jobSave) : NULL;
     if (job == NULL)
         return;
+
+    // The worker gets a copy, for the recording goes on.
     if (!snwRecording_Copy(session->context, &session->recording, &job->base.recording))
     {
         snwDestroyJob(job);
@@ -100,6 +103,7 @@ void snwSession_Autosave(snwSession* session, bool now)
     snwStage_Retain(session->stage);
     job->base.stage = session->stage;
     session->savedRevision = session->workRevision;
+
     if (now)
     {
         snwJob_Save(job);

@@ -130,11 +130,13 @@ snwResult snwExportWork_Scene(snwExportWork* work)
     if (commands == NULL)
         return snwFailMemory(work->message);
 
+    // The scene's own commands and those of the recording, by their steps.
     def.commandCount = Merge(&def, recording, commands);
     def.commands = commands;
     if (recording->hashes.count > 1)
         def.duration = (recording->hashes.count - 1) / def.rate;
 
+    // The stage's own scene stays as it is.
     file.scene = NULL;
     snwResult result = snwCreateScene(work->context, &def, &file.scene, work->message);
     if (result >= 0)

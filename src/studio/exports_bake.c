@@ -375,6 +375,8 @@ snwResult snwExportWork_Bake(snwExportWork* work)
     if (work->takes == NULL)
         result = snwFail(work->message, snw_errorIo, "make room in the folder for temporary files",
             "there is no temporary file to be had");
+
+    // Performed once, then written from the frames on disk.
     if (result >= 0)
         result = snwExportWork_Perform(work, KeepFrame);
     if (result >= 0)

@@ -82,6 +82,7 @@ static void AddParts(const snwSession* session, snwEncoder* encoder)
             memcpy(positions, body->positions + first, 3 * count * sizeof(float));
         if (body->triangleCount == 0)
             continue;
+
         int16_t* normals = snwEncoder_Add(encoder, snw_sectionNormals, (uint32_t)i, count, 4 * count * sizeof(int16_t));
         if (normals != NULL && body->flat)
             PackPlane(part->pointCount, normals);
@@ -150,6 +151,7 @@ static void AddBones(snwSession* session, int body, snwEncoder* encoder)
         snwFree(session->context, fitted);
     }
 
+    // Bones that the method moves by itself.
     snwSim_GetBones(sim, body, &bones);
     AddTransforms(encoder, snw_sectionBones, body, &bones);
 }
@@ -223,6 +225,7 @@ static void AddValues(snwSession* session, snwEncoder* encoder)
         float range[2] = {0, 0};
         if (encoder->data != NULL && snwShown_FindValues(shown, session->sim, b, look))
             FindRange(body, shown->values, range);
+
         for (int i = body->firstPart; i < body->firstPart + body->partCount; ++i)
         {
             const snwShownPart* part = &shown->parts[i];
@@ -279,6 +282,7 @@ static void AddPressure(const snwSession* session, snwEncoder* encoder)
         load += contact->otherBody < 0 ? up : 0;
     }
 
+    // The centre of pressure, and the whole force.
     for (int k = 0; k < 3 && out != NULL; ++k)
     {
         out[k] = (float)(load > 0 ? sum[k] / load : 0);

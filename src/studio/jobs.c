@@ -206,6 +206,7 @@ void* snwSession_Worker(void* user)
             continue;
         }
 
+        // Taken off the list under the lock, worked on without it.
         session->waiting = job->next;
         session->running = job;
         pthread_mutex_unlock(&session->mutex);

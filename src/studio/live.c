@@ -179,6 +179,8 @@ static snwCommand InverseHandle(const snwSession* session, const snwCommand* com
 int snwLive_Inverse(const snwSession* session, const snwCommand* command, snwCommand* inverse, int capacity)
 {
     const snwLive* live = &session->live;
+
+    // A material may be that of all regions: one command back for each.
     if (command->kind == snw_commandMaterial)
         return InverseMaterial(session, command, inverse, capacity);
 

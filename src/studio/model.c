@@ -156,6 +156,8 @@ static void WritePart(Maker* m, int index)
     WriteText(m, "name", owner->name);
     snwText_Key(&m->text, "vertices");
     snwText_Int(&m->text, part->pointCount);
+
+    // Paint: a texture with places in it, or colours per vertex.
     WriteSection(m, "triangles", AddTriangles(m, body, part));
     WriteSection(m, "colors", textured ? -1 : AddColors(m, body, part, def));
     WriteSection(m, "texcoords", textured ? AddTexcoords(m, body, part, def) : -1);
@@ -233,6 +235,8 @@ static void WriteBody(Maker* m, int index)
     for (int i = 0; i < def->jointCount; ++i)
         WriteJoint(m, &def->joints[i]);
     snwText_Close(&m->text, ']');
+
+    // A body without handles is held by its bones.
     snwText_Key(&m->text, "handles");
     snwText_Open(&m->text, '[');
     for (int i = 0; i < snwCharacterDef_HandleCount(def); ++i)
@@ -336,6 +340,7 @@ static void WriteBounds(Maker* m)
         }
     }
 
+    // An empty scene has room around its origin.
     if (m->scene->bodyCount == 0)
         lower = (snwVec3){-1, -1, -1}, upper = (snwVec3){1, 1, 1};
     snwText_Key(&m->text, "bounds");
@@ -371,6 +376,7 @@ static void WriteAll(Maker* m)
     for (int i = 0; i < m->scene->propCount; ++i)
         WriteProp(m, &m->scene->props[i]);
     snwText_Close(text, ']');
+
     WriteCamera(m);
     WriteText(m, "up", "y");
     WriteBounds(m);

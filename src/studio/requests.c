@@ -416,6 +416,7 @@ static snwResult Export(snwAnswer* answer)
         job->material = session->live.materials[0][0];
     snwStage_Retain(session->stage);
     job->base.stage = session->stage;
+
     if (!snwRecording_Copy(session->context, &session->recording, &job->base.recording))
     {
         snwDestroyJob(job);
@@ -511,6 +512,8 @@ static void TellError(snwAnswer* answer, const snwMessage* message)
     snwText_String(&text, message->remedy);
     snwText_Close(&text, '}');
     snwText_Close(&text, '}');
+
+    // To whoever asked, and nobody else.
     snwSession_Tell(answer->session, answer->client, &text);
     snwText_Free(&text);
 }

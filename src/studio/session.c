@@ -166,6 +166,8 @@ snwResult snwSession_StepOnce(snwSession* session, snwMessage* message)
     session->warning[0] = 0;
     session->pending.count = 0;
     snwLive_Follow(session);
+
+    // Encoded only if somebody is to see it; the timeline counts it in any case.
     snwBlob* blob = ShowsFrame(session) ? snwSession_EncodeFrame(session) : NULL;
     snwTimeline_AddFrame(session, blob);
     if (blob != NULL)
@@ -246,6 +248,8 @@ snwResult snwSession_Show(snwSession* session, snwStage* stage, snwSim* sim, snw
     if (session->sim != NULL)
         snwDestroySim(session->sim);
     snwStage_Release(session->stage);
+
+    // The new one takes their place.
     session->stage = stage;
     session->sim = sim;
 
@@ -451,6 +455,7 @@ snwResult snwCreateSession(const snwSessionDef* def, snwSession** session, snwMe
         return snwFailMemory(message);
     }
 
+    // Settings that are not 0 at the start.
     made->context = context;
     made->def = *def;
     made->source = snwCopyText(context, def->source);
@@ -531,6 +536,7 @@ void snwDestroySession(snwSession* session)
 
     for (int i = 0; i < session->requestCount; ++i)
         snwFree(context, session->requests[i].text);
+
     snwArray_Free(context, &session->clients);
     snwArray_Free(context, &session->pending);
     snwBlob_Release(context, session->frame);

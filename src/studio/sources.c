@@ -174,6 +174,7 @@ static snwResult OpenLog(snwJob* job, const char* path, const snwWall* wall)
     if (result < 0)
         return result;
 
+    // The log brings its scene along; the stage keeps it.
     snwSceneFile file = log.file;
     snwScene_Retain(file.scene);
     result = MakeStage(job, &file);
@@ -186,6 +187,7 @@ static snwResult OpenLog(snwJob* job, const char* path, const snwWall* wall)
             result = KeepMoment(job, &log, sim);
         snwDestroySim(sim);
     }
+
     snwLog_Close(job->context, &log);
     return result;
 }

@@ -130,6 +130,8 @@ static void WriteSkeleton(snwText* text, const snwCharacterDef* def)
     for (int i = 0; i < def->boneCount; ++i)
         snwText_String(text, def->bones[i].name);
     snwText_Close(text, ']');
+
+    // Whether a joint has a motor says how it can be moved.
     snwText_Key(text, "joints");
     snwText_Open(text, '[');
 

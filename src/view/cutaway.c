@@ -278,6 +278,7 @@ static snwResult EmitFaces(const Work* work, snwArena* arena, snwCutaway* cut, s
         cut->skinCount = pass == 1 ? out.triangleCount : cut->skinCount;
     }
 
+    // Lines only along the elements' own edges, not along the diagonals of quads.
     cut->bareCount = out.triangleCount - cut->skinCount;
     cut->sources = out.sources;
     cut->look = (snwMeshLook){

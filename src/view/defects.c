@@ -199,6 +199,7 @@ static snwResult DrawSheet(Drawing* drawing, snwSheet* sheet, snwMessage* messag
     def.columns = columns;
     def.columnCount = 2;
     def.tileWidth = def.tileHeight = drawing->def->size;
+
     snwResult result = snwCreateSheet(drawing->context, &def, sheet, message);
 
     // From two sides; the legend stands in the first.

@@ -85,6 +85,8 @@ static int RunProgram(char* const* arguments, const snwEncodeDef* def, int* stat
     if (error == 0)
         error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
+
+    // Stopped once, it is waited for to the end.
     bool stopped = false;
     for (pid_t ended = 0; error == 0 && ended == 0;)
     {

@@ -180,6 +180,7 @@ snwResult snwCreateFilm(
     film->flat = snwFilm_IsFlat(film);
     film->framesPerSecond = fmin(def->framesPerSecond, sceneDef->rate);
 
+    // One more of each, for no array is empty.
     film->bodies = snwAllocArray(context, (size_t)film->bodyCount + 1, sizeof *film->bodies);
     film->colliderMeshes = snwAllocArray(context, (size_t)film->colliderCount + 1, sizeof *film->colliderMeshes);
     film->propMeshes = snwAllocArray(context, (size_t)film->propCount + 1, sizeof *film->propMeshes);
@@ -206,6 +207,8 @@ void snwDestroyFilm(snwFilm* film)
     for (int i = 0; i < film->frames.count; ++i)
         snwFilmFrame_Free(context, &film->frames.data[i]);
     snwArray_Free(context, &film->frames);
+
+    // Surfaces may be shared between bodies of one character.
     for (int i = 0; film->bodies != NULL && i < film->bodyCount; ++i)
     {
         if (film->bodies[i].ownsSurface)

@@ -145,6 +145,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
         snwSkin skin;
         if (GetPoints(film, sim, i, &points, &skin) < 0)
             return snwFail(message, snw_errorArgument, NULL, "body %d of the sim has no skin to draw", i);
+
         ForgetBody(film, body);
         snwCharacterInfo info = snwCharacter_GetInfo(def->bodies[i].character);
         *body = (snwFilmBody){.color = snwPicture_BodyColor(i, info.color), .first = film->floatCount};
@@ -159,6 +160,7 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
             result = snwFilmSkeleton_Make(film->context, def->bodies[i].character, &body->skeleton, message);
         if (result < 0)
             return result;
+
         film->floatCount += 3 * (size_t)body->vertexCount;
         film->boneCount += info.boneCount;
         film->handleCount += snwCharacterDef_HandleCount(body->character);
@@ -351,6 +353,8 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
     const snwFilmBody* body = &film->bodies[index];
     snwVertices points;
     snwSkin skin;
+
+    // Paper with a finer skin: its points follow the handles.
     if (body->surface != NULL && body->surface->fine != NULL)
     {
         snwMatrices handles = {0};

@@ -143,6 +143,7 @@ static void PlaceCamera(snwFilm* film, const Bounds* bounds)
         return;
     }
 
+    // Paper is seen from the front, without perspective.
     if (film->flat)
     {
         film->camera = snwFilm_FlatCamera(film);
@@ -274,6 +275,8 @@ static snwResult AddBalls(snwFilm* film, snwFilmBody* body, snwMessage* message)
     float rest = film->picture.radius;
     if (beads > 0)
         rest = snwFloat3_Length(snwFloat3_Sub(snwFloat3_Load(p + 3), snwFloat3_Load(p)));
+
+    // Large enough to be seen, small enough to tell them apart.
     body->ballRadius = snwFloat_Max(0.11f * rest, 0.02f * film->picture.radius);
     snwResult result = snw_ok;
 
@@ -529,6 +532,8 @@ snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* messag
     for (int i = 0; i < film->propCount; ++i)
         snwPicture_MoveSolid(&film->picture, film->propMeshes[i], &film->frames.data[frame].props[i]);
     int meshCount = film->picture.meshCount; // marks come and go with each frame
+
+    // Marks are meshes of this frame alone; handles and scales are drawn over the picture.
     snwCamera camera = CameraAt(film, frame);
     snwResult result = snwFilm_AddMarks(film, frame, message);
     if (result >= 0)

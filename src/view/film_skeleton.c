@@ -223,6 +223,7 @@ static snwResult MakeSurface(Maker* maker, snwMessage* message)
     int(*triangles)[3] = NULL;
     int count = 0;
     skeleton->solid = snwAllocArray(maker->context, (size_t)maker->def->boneCount + 1, sizeof(bool));
+
     bool made = skeleton->solid != NULL && FindSurface(maker, &triangles, &count) >= 0 &&
                 NumberVertices(maker, (const int(*)[3])triangles, count) && PlaceVertices(maker);
     snwFree(maker->context, triangles);
@@ -236,6 +237,7 @@ static snwResult MakeSurface(Maker* maker, snwMessage* message)
         Smooth(maker, s_swell);
     }
 
+    // What would look through the skin is drawn in below it.
     SinkBelowSkin(maker);
     for (int i = 0; i < 3 * skeleton->vertexCount; ++i)
         skeleton->rest[i] = (float)maker->points[i];

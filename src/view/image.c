@@ -178,6 +178,7 @@ static bool WriteStream(snwContext* context, const snwImage* image, FILE* file, 
         png_destroy_write_struct(&png, NULL);
         return false;
     }
+
     if (setjmp(png_jmpbuf(png)) != 0)
     {
         png_destroy_write_struct(&png, &info);
@@ -233,6 +234,8 @@ snwResult snwImage_ReadPng(snwContext* context, const char* path, snwImage* imag
         result = FailRead(path, "at most 8192 pixels each way", "it is too large", message);
     if (result >= 0)
         result = snwCreateImage(context, (int)read.width, (int)read.height, image, message);
+
+    // Three bytes per pixel; what is clear is black.
     read.format = PNG_FORMAT_RGB;
     if (result >= 0 && png_image_finish_read(&read, &black, image->pixels, 0, NULL) == 0)
         result = FailRead(path, "give a whole PNG file", read.message, message);

@@ -74,6 +74,7 @@ snwSubject snwSubject_Guess(const snwImage* image)
                 ground[k] = (uint8_t)(left[k] + t * (right[k] - left[k]) + 0.5);
             if (Difference(row + 3 * (size_t)x, ground) < snw_subjectStep)
                 continue;
+
             count++;
             GrowBox(&subject, x, y, x + 1, y + 1);
         }

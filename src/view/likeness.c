@@ -85,6 +85,7 @@ static snwResult MeshRigidParts(snwLikeness* likeness, snwMessage* message)
     for (int i = 0; i < flesh->partCount; ++i)
         if (flesh->parts[i].rigid || flesh->parts[i].op == snw_partPaint)
             likeness->rigid.parts[count++] = flesh->parts[i];
+
     likeness->rigid.partCount = count;
     likeness->rigid.hasFlesh = false;
     if (!snwFlesh_Prepare(&likeness->rigid, &likeness->arena) || !snwFlesh_MakeGrid(&likeness->rigid, &likeness->arena))

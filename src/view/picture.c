@@ -364,6 +364,7 @@ snwResult snwPicture_AddMesh(snwPicture* picture, const snwMeshLook* look, int* 
         .gloss = snwFloat_Clamp(look->gloss, 0, 1),
         .frame = snwIdentityTransform(),
     };
+
     if (!CopyLook(picture->context, look, &mesh) || !SetNormals(picture->context, look, &mesh))
     {
         FreeMesh(picture->context, &mesh);

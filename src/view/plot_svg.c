@@ -129,6 +129,7 @@ static void Text(void* own, const snwPlotText* text)
         Put(own, ") rotate(-90)\"");
     }
 
+    // Words are escaped; a power of ten stands raised behind them.
     PutAttributes(own, (const char*[]){"font-size", NULL}, (double[]){text->size});
     PutFormat(own, " text-anchor=\"%s\" fill=\"#%06x\"%s>", anchors[text->anchor], (unsigned)text->color,
         text->bold ? " font-weight=\"600\"" : "");

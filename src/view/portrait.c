@@ -131,6 +131,7 @@ snwResult snwDrawPortrait(snwContext* context, const snwPortraitDef* def, snwIma
     };
     snwRenderer* renderer = NULL;
     snwCamera camera = snwFraming_End(&framing);
+
     result = FillPicture(&picture, def, &framing, message);
     if (result >= 0)
         result = snwCreateRenderer(context, &renderer, message);

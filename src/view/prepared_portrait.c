@@ -46,6 +46,7 @@ static snwResult SkinBody(Drawing* d)
     skin.vertexCount = def->vertexCount;
     skin.weights = &def->boneWeights;
     snwResult result = snwCreateSkinning(d->context, &skin, &skinning, d->message);
+
     snwSkinningPose pose = {.kind = d->portrait->skinning, .transforms = d->pose, .count = def->boneCount};
     snwSkinningTarget target = {.positions = d->body, .positionStride = 3 * (int)sizeof(float)};
     if (result >= 0)
@@ -84,6 +85,7 @@ static snwResult AddSurface(Drawing* d, float opacity)
     snwResult result = snwFilmSurface_TakePrepared(d->portrait->prepared, s, d->message);
     if (result < 0)
         return result;
+
     d->points = snwArena_Alloc(&d->arena, 3 * (size_t)s->pointCount + 1, sizeof(float));
     if (d->points == NULL)
         return snwFailMemory(d->message);

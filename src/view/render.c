@@ -525,6 +525,7 @@ static void VeilLights(const Job* job, Packet* packet)
         asks[1][lane] = floor && packet->visible[lane][1] > 0 ? packet->open[lane] : 0;
     }
 
+    // How much gets through what is translucent, for each of both lights.
     FindVeiled(job, asks[0], &packet->key, veiled[0]);
     FindVeiled(job, asks[1], &packet->sky, veiled[1]);
 
@@ -557,6 +558,7 @@ static void Light(const Job* job, Packet* packet, int y)
             job->reach);
     }
 
+    // Rays to the key light are nearly parallel; those to the sky go everywhere.
     if (Any(packet->lit))
         Occlude(job, packet->lit, &packet->key, RTC_INTERSECT_CONTEXT_FLAG_COHERENT);
     if (Any(packet->open))

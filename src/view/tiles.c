@@ -130,6 +130,7 @@ static snwResult SetUp(Tiles* tiles, snwMessage* message)
             tiles->frameCount = def->films[i]->frames.count;
         result = snwFilm_SetUp(def->films[i], message);
     }
+
     if (result < 0)
         return result;
 
@@ -270,6 +271,7 @@ static snwResult WhileEncoding(void* user)
 
 static snwResult DrawFilm(Tiles* tiles, snwMessage* message)
 {
+    // Tiles as PNG, then the film from them.
     snwResult result = DrawFrames(tiles, message);
     if (result >= 0)
     {
