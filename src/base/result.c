@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+// In words, for a message that has no text of its own.
 const char* snwResult_Name(snwResult result)
 {
     switch (result)

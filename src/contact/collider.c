@@ -134,6 +134,7 @@ static snwTouch TouchMesh(const snwCollider* collider, snwVec3 p)
     return (snwTouch){inside ? closest.distance : -closest.distance, normal};
 }
 
+// Point and touch are in the collider's own frame; depth counts positive inside.
 static snwTouch TouchLocal(const snwCollider* collider, snwVec3 p)
 {
     const snwColliderDef* def = &collider->def;

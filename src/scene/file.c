@@ -30,6 +30,7 @@ static const char* ReadRemedy(int error)
     }
 }
 
+// What would help when a file cannot be written, by the system's number of the error; NULL: nothing to suggest.
 static const char* WriteRemedy(int error)
 {
     switch (error)

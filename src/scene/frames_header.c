@@ -73,6 +73,7 @@ static void WriteSkin(snwWriter* writer, const snwCharacterDef* def, const snwFr
     WriteBones(writer, def);
 }
 
+// What is seen of the character: which of its vertices are on the skin, their triangles and colours, and the bones.
 static snwResult WriteCharacter(snwWriter* writer, const snwCharacter* character, snwMessage* message)
 {
     const snwCharacterDef* def = snwCharacter_GetDef(character);

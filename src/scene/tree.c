@@ -352,6 +352,7 @@ static void WriteContainer(const snwValue* value, snwText* text)
     snwText_Close(text, object ? '}' : ']');
 }
 
+// Back to JSON, so that it reads again as the same kinds: a real always has a point or an exponent.
 void snwValue_Write(const snwValue* value, snwText* text)
 {
     switch (value->kind)

@@ -271,6 +271,7 @@ static snwResult MeshLattice(Builder* builder, const Ribbons* ribbons)
     if (result < 0)
         return result;
 
+    // Bones by number, -1 where it is flesh.
     mesh->body = fit.mesh;
     mesh->vertexBones = fit.labels.vertexBones;
     mesh->elementBones = fit.labels.tetBones;

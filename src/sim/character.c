@@ -62,6 +62,8 @@ snwCharacterDef snwDefaultCharacterDef(void)
 snwResult snwMaterial_Check(const snwMaterial* material, snwMessage* message)
 {
     const char* remedy = "start from snwDefaultMaterial()";
+
+    // Tests are turned over, so that what is not a number fails them too.
     if (!(material->density >= SNW_MIN_DENSITY && material->density <= SNW_MAX_DENSITY))
         return snwFail(message, snw_errorArgument, remedy, "density must be %g..%g kg/m^3, is %g", SNW_MIN_DENSITY,
             SNW_MAX_DENSITY, material->density);

@@ -66,6 +66,7 @@ static void UseHandles(Job* job)
         handleOf[bone] = i;
     }
 
+    // -1: flesh, or a bone without a handle.
     for (int i = 0; i < def->vertexCount; ++i)
         owners[i] = job->character->vertexBones[i] >= 0 ? handleOf[job->character->vertexBones[i]] : -1;
     job->mesh.handles = shapes;

@@ -71,6 +71,7 @@ static snwResult FindEqualNames(const void* first, size_t stride, const uint64_t
 snwResult snwCheckNames(snwContext* context, const void* first, size_t stride, int count, const char* what,
     bool optional, snwMessage* message)
 {
+    // Their lengths.
     for (int i = 0; i < count; ++i)
     {
         size_t length = strlen(NameAt(first, stride, i));

@@ -92,6 +92,7 @@ static snwResult CheckHand(const snwSceneDef* scene, const snwCommand* command, 
     return CheckIndex(command->index, push ? -1 : 0, count, "vertex", message);
 }
 
+// The body exists, and has the handle, constraint, joint, region or vertex that the command names.
 static snwResult CheckBodyTarget(const snwSceneDef* scene, const snwCommand* command, snwMessage* message)
 {
     if (CheckIndex(command->body, 0, scene->bodyCount, "body", message) < 0)
@@ -279,6 +280,8 @@ static void ApplyMaterial(snwSim* sim, const snwCommand* command)
 snwResult snwSim_Apply(snwSim* sim, const snwCommand* command, snwMessage* message)
 {
     snwResult result = snw_ok;
+
+    // What all methods share; the rest is theirs.
     switch (command->kind)
     {
         case snw_commandPin:

@@ -98,6 +98,7 @@ static size_t FindGrip(const snwCharacter* character, snwGrip* grip, size_t room
 // All of them in the order of their slots, so that it does not matter which was there first.
 void snwSim_FindGrips(snwSim* sim)
 {
+    // Hands as they were keep their grips.
     bool same = true;
     for (int i = 0; i < sim->grabCount && same; ++i)
     {

@@ -77,6 +77,7 @@ void snwSim_SeeVertices(const snwSim* sim, int index, int which, snwVec3 from, s
     else
         sim->method->getVertices(sim, index, vertices);
 
+    // Methods keep vertices relative to their body's origin: from there nothing is to be added.
     if (AreSame(*body->origin, from))
         return;
 

@@ -189,6 +189,7 @@ static void CopySurface(snwArena* arena, snwSurfaceInfo* surface, int motionCoun
         parts[i].material = snwArena_Text(arena, parts[i].material);
     surface->parts = parts;
 
+    // What each motion does to the vertices beyond moving their bones.
     if (surface->tracks == NULL)
         return;
     snwVertexTrackDef* tracks = snwArena_Alloc(arena, (size_t)motionCount, sizeof *tracks);

@@ -460,6 +460,7 @@ static const snwSurfacePart* ReadParts(Loader* loader, snwReader* reader, int co
     return parts;
 }
 
+// As WriteSurface wrote it. points: for each vertex the point of the embedding that it is, or ~anchor.
 static void ReadSurface(Loader* loader, snwReader* reader, snwSurfaceInfo* surface, const int** points)
 {
     surface->name = ReadName(loader, reader);

@@ -437,6 +437,7 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
     COPY_NAMED(snwPinDef, pins, pinCount)
     COPY_NAMED(snwSetting, settings, settingCount)
 
+    // Keys, and stretches where the clip has any.
     snwClipDef* clips = snwArena_Copy(arena, def->clips, (size_t)def->clipCount, sizeof *clips);
     for (int i = 0; clips != NULL && i < def->clipCount; ++i)
     {
@@ -537,6 +538,7 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
         WriteFriction(writer, pair->friction, pair->kineticFriction, pair->second);
     }
 
+    // Body and whether it is held at the start, in one number.
     for (int i = 0; i < def->pinCount; ++i)
     {
         snwWriteText(writer, def->pins[i].name);

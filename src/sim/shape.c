@@ -36,6 +36,8 @@ static snwResult CheckShape(const snwShapeDef* def, snwMessage* message)
         return snwFail(message, snw_errorArgument, NULL, "shape kind is %d", (int)def->kind);
     bool box = def->kind == snw_shapeBar || def->kind == snw_shapeBlock;
     const double size[3] = {def->size.x, def->size.y, def->size.z};
+
+    // A cell of a box is six tets.
     double tets = 6.0;
     int most = box ? snw_maxShapeCells : snw_maxBallCells;
 

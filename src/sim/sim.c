@@ -60,6 +60,7 @@ static snwResult ApplyScript(snwSim* sim, snwMessage* message)
             return result;
         const snwCommand* command = &def->commands[state->scriptNext];
 
+        // The script counts its steps from the last reset.
         if (command->step > state->step - state->scriptStart)
             return result;
         state->scriptNext++;
@@ -351,6 +352,7 @@ static snwResult RunStep(snwSim* sim, double dt, snwMessage* message)
         result = RunSubsteps(sim, dt, count << sim->retries, message);
     }
 
+    // If no try went well, the first says why.
     if (result < 0)
     {
         sim->warningCount = warned;

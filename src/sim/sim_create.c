@@ -101,6 +101,8 @@ static size_t Take(size_t* size, size_t bytes)
 static size_t LayOut(snwSim* sim, unsigned char* block)
 {
     size_t size = 0;
+
+    // Places first; pointers only where there is a block to point into.
     size_t header = Take(&size, sizeof *sim->state);
     size_t pins = Take(&size, (size_t)sim->def->pinCount * sizeof *sim->pins);
     size_t colliders = Take(&size, (size_t)sim->def->colliderCount * sizeof *sim->colliders);

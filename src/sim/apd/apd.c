@@ -635,6 +635,7 @@ static void FollowContacts(snwSim* sim, int index, double h)
         StoreRow(body->right + 4 * (size_t)i, body->pinned[v] ? (snwVec3){0, 0, 0} : change);
     }
 
+    // Bones get what their vertices get, by coordinates in the bone's four rows.
     for (int k = 0; k < model->boneCount; ++k)
     {
         snwVec3 r[4] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -735,6 +736,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
 
     int iterations = (int)snwSim_Param(sim, snw_apdIterations);
     bool mix = snwSim_Param(sim, snw_apdAccelerate) != 0.0;
+
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwApd_BeginMix(sim, i);

@@ -144,6 +144,7 @@ static void SolveMix(const snwApdMix* mix, int count, const double* right, doubl
         y[i] = used[i] ? sum / l[i][i] : 0.0;
     }
 
+    // And back.
     for (int i = count - 1; i >= 0; --i)
     {
         double sum = y[i];

@@ -94,6 +94,7 @@ static void AddJoint(snwSim* sim, int index, int joint, double h)
         rows.starts[e] = Pose(&body->bonesBefore[ends[e]]);
     }
 
+    // Where a motion leads the joint, a drive pulls it there.
     snwJointDrive drive = MakeDrive(snwSim_Param(sim, snw_apdDrive), h, small->driveTargets[joint]);
     bool driven = small->driven[joint] && drive.stiffness > 0.0;
     rows.drive = driven ? &drive : NULL;
@@ -108,6 +109,7 @@ static void AddJoint(snwSim* sim, int index, int joint, double h)
         out[kept++] = out[i];
     }
 
+    // From the bones' centres to the joint, turned with the bones.
     for (int i = 0; i < kept; ++i)
         for (int e = 0; e < 2; ++e)
             small->arms[small->rowCount + i][e] = snwQuat_Rotate(
@@ -144,6 +146,7 @@ static void AddHold(snwSim* sim, int index, const snwApdHold* hold)
     const snwApdBone* bone = &snwApd_GetState(sim, index).bones[hold->bone];
     snwVec3 rest = body->model->character->def.vertices[hold->vertex];
 
+    // How far the pinned vertex of the rigid bone is from where it must be.
     snwVec3 arm = snwQuat_Rotate(bone->rotation, snwVec3_Sub(rest, body->model->centres[hold->bone]));
     snwVec3 gap = snwVec3_Sub(snwVec3_Add(bone->centre, arm), hold->target);
     const double error[3] = {gap.x, gap.y, gap.z};
@@ -171,6 +174,7 @@ static void ChooseHolds(snwApdBody* body, int bone)
 
     for (int round = 0; round < 3; ++round)
     {
+        // The first that is pinned, then the farthest from it, then the farthest from the line of both.
         double most = round == 0 ? -1.0 : 1e-12 * model->scales[bone] * model->scales[bone];
         for (int i = model->boneStarts[bone]; i < model->boneStarts[bone + 1]; ++i)
         {
@@ -217,6 +221,7 @@ static void MakeBlock(const double* g, int stride, const snwVec3 a[4], const snw
         right = snwVec3_MulAdd(right, g[3 * stride + p], b[p]);
     }
 
+    // Turns before shifts, in both bones.
     double trace = outer.m[0][0] + outer.m[1][1] + outer.m[2][2];
     snwMat3 turnShift = snwMat3_Skew(left), shiftTurn = snwMat3_Skew(snwVec3_Negate(right));
     for (int i = 0; i < 3; ++i)

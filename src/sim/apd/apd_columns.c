@@ -36,6 +36,7 @@ void snwApd_CreateColumns(snwSim* sim, int index)
     if (arena->failed)
         return;
 
+    // -1: has none.
     for (size_t i = 0; i < n; ++i)
         columns->placeOf[i] = columns->cached[i] = columns->slotOf[i] = -1;
     for (int i = 0; i < character->touchCount; ++i)

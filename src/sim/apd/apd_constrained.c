@@ -118,6 +118,7 @@ static void StoreTet(const TetLoop* loop, int slot, const int corners[4], const 
     double* out = body->constrained->terms + (size_t)slot * snw_tangentNumbers;
     snwVec3* forces = body->constrained->forces[slot];
 
+    // The lower triangle of 12 x 12, as CreatePattern lists it.
     for (int i = 0; i < 12; ++i)
         for (int j = 0; j <= i; ++j)
         {
@@ -196,6 +197,7 @@ void snwApd_SolveLinearised(snwSim* sim, int index)
     int n = body->model->vertexCount;
     size_t bytes = (size_t)n * sizeof *own->contact;
 
+    // Nothing has changed since it was solved.
     if (body->model->rowCount == 0 || (own->solved && memcmp(own->contact, body->contact, bytes) == 0))
         return;
 
@@ -208,6 +210,7 @@ void snwApd_SolveLinearised(snwSim* sim, int index)
         own->right[3 * v] = f.x, own->right[3 * v + 1] = f.y, own->right[3 * v + 2] = f.z;
     }
 
+    // The solution is the way from where the substep began.
     snwCholesky_Solve(own->factor, own->solve, snwRows_Double(own->right, 1, 1));
     snwVec3* x = snwApd_GetState(sim, index).positions;
     for (int v = 0; v < n; ++v)

@@ -59,6 +59,8 @@ static double BoneMerit(const snwApdBody* body, double h)
 
         for (int a = 0; a < 4; ++a)
             t[a] = snwVec3_Sub(t[a], body->boneInertial[k][a]);
+
+        // Inertia: tr(t^T M t) / 2h^2, about where it leads.
         for (int a = 0; a < 4; ++a)
             for (int b = 0; b < 4; ++b)
                 sum += 0.5 / (h * h) * body->boneMasses[k][a][b] * snwVec3_Dot(t[a], t[b]);
@@ -343,6 +345,7 @@ void snwApd_GuardEnergy(snwSim* sim, int index, double h)
         snwApd_LocalStep(sim, index, false);
     }
 
+    // More than it had, with what hands did and what floats round, came from nowhere.
     double most = body->startEnergy + WorkOfHands(sim, index) + Rounding(body) + 1e-9 * fabs(body->startEnergy);
     double energy = body->energy.elastic + MotionEnergy(sim, body, body->before, h);
     if (energy <= most)

@@ -245,6 +245,7 @@ static int ListEntries(const snwApdBody* body, snwApdLiteral* literal)
         if (literal != NULL)
             literal->starts[k] = count;
 
+        // Rows of flesh come first in a column, so those of the bone are left out.
         for (int i = 0; i < starts[1] - starts[0] && matrix->indices[starts[0] + i] < flesh; ++i, ++count)
             for (int a = 0; a < 4 && literal != NULL; ++a)
             {
@@ -288,6 +289,7 @@ snwResult snwApd_CreateLiteral(snwSim* sim, int index, snwMessage* message)
     if (model->rowCount == 0)
         return snw_ok;
 
+    // Counted first, then listed.
     size_t entries = (size_t)ListEntries(body, NULL);
     literal->starts = snwArena_Alloc(arena, (size_t)model->boneCount + 1, sizeof *literal->starts);
     literal->rows = snwArena_Alloc(arena, entries, sizeof *literal->rows);

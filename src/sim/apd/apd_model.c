@@ -74,6 +74,7 @@ static void MeasureBone(snwApdModel* model, int bone)
     if (end == first)
         centre = snwVec3_Lerp(def->head, def->tail, 0.5);
 
+    // The spread is the bone's radius of gyration.
     for (int i = first; i < end; ++i)
     {
         snwVec3 d = snwVec3_Sub(character->def.vertices[model->boneVertices[i]], centre);
@@ -292,6 +293,7 @@ static bool MakeTerms(snwApdModel* model)
     for (int i = 0; model->boneCount > 0 && i < model->boneStarts[model->boneCount]; ++i)
         coordsOf[model->boneVertices[i]] = i;
 
+    // Counted first, then written. The masses come on top: one of each flesh vertex, ten of a bone's 4 x 4.
     model->termCount = EmitAll(model, coordsOf);
     size_t all = (size_t)model->termCount + (size_t)model->fleshCount + 10 * (size_t)model->boneCount;
     model->termRows = snwArena_Alloc(&model->arena, all, sizeof *model->termRows);

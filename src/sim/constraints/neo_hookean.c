@@ -79,6 +79,7 @@ static void AddEffect(const snwNeoState* state, const snwNeoRest* rest, const sn
         inverse.m[k / 3][k % 3] = (double)rest->inverse[k][lane];
     snwMat3 f = snwMat3_Mul(edges, inverse), s = snwMat3_Cofactor(f);
 
+    // p is what the solver pushed, l what the law asks for; along: their parts along the cofactor, which is volume.
     double bulk = (double)state->bulk[lane], compliance = (double)state->compliance[lane];
     double more = snwMat3_Determinant(f) - 1.0, square = 0.0, along[2] = {0.0, 0.0}, p[9], l[9];
     for (int k = 0; k < 9; ++k)

@@ -220,6 +220,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         scratch->moves[i].elsewhere = snwArena_Alloc(&sim->arena, RowCount(model), 4 * sizeof(float));
     }
 
+    // All tets may be unfolded; folded has a mark per block.
     scratch->unfolds = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->unfolds);
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
     {
@@ -229,6 +230,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         scratch->unfolds[i] = (snwUnfold){blocks, blocks->tets, snwPbd_GetBody(sim, i).positions, folded};
     }
 
+    // Damping sums over the vertices of the largest body.
     scratch->sums = snwArena_Alloc(&sim->arena, snwDamping_SumCount((int)most), sizeof(double));
     scratch->masses = snwArena_Alloc(&sim->arena, most, sizeof(double));
     scratch->last = snwArena_Alloc(&sim->arena, most, 4 * sizeof(float));
@@ -311,6 +313,8 @@ static void ApplyPushes(snwSim* sim, int index, VertexLoop* loop)
 
         snwVec3 push = snwSim_PushForce(sim, grab);
         const double force[3] = {push.x, push.y, push.z};
+
+        // The fourth number of a velocity is the inverse mass of the vertex when it is free.
         if (grab->vertex < 0 && mass == 0.0)
             for (int k = 0; k < sim->bodies[index].character->def.vertexCount; ++k)
                 mass += 1.0 / (double)loop->state.velocities[4 * (size_t)k + 3];
