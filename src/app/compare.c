@@ -130,7 +130,6 @@ static snwResult OpenScene(
     options.hasSeed = options.hasSeed || variant->hasSeed;
     options.seed = variant->hasSeed ? variant->seed : options.seed;
 
-    // Opened twice where frames were asked for: the scene's rate makes seconds of them.
     snwResult result = snwOpenScene(context, def->path, &options, file, message);
     if (result >= 0 && def->frames > 0) // a matter of the rate, which only the opened scene knows
     {

@@ -110,7 +110,7 @@ void snwPairTriangles_Set(const snwPairDef* def, snwPairTriangles* blocks)
 
 void snwPairTets_Set(const snwPairDef* def, snwPairTets* blocks)
 {
-    // Of a symmetric matrix six numbers are kept.
+    // A symmetric matrix has six numbers of its own.
     static const int rows[6] = {0, 0, 0, 1, 1, 2}, columns[6] = {0, 1, 2, 1, 2, 2};
     memset(blocks, 0, (size_t)def->blocks->tetBlocks * sizeof *blocks);
     for (int b = 0; b < def->blocks->tetBlocks; ++b)
