@@ -1,10 +1,14 @@
 #include "fixture.h"
 #include "test.h"
 
+#include "base/result.h"
 #include "scene/builtin.h"
 
 #include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void* CountingAlloc(size_t size, size_t alignment, void* user)
 {
@@ -147,6 +151,40 @@ snwSim* snwFixture_MakeSim(snwContext* context, const snwFixtureScene* fixture)
     if (snwCreateSim(context, &def, &sim, &message) < 0)
         Stop(&message);
     snwScene_Release(def.scene);
+    return sim;
+}
+
+snwResult snwFixture_ParseScene(snwContext* context, const char* text, snwSceneFile* file, snwMessage* message)
+{
+    char* copy = strdup(text);
+    if (copy == NULL)
+        return snwFailMemory(message);
+    for (char* c = copy; *c != 0; ++c)
+        *c = (char)(*c == '\'' ? '"' : *c);
+    char* plain = snwFixture_Unpainted(copy);
+    snwResult result = snwSceneFile_Parse(context, plain, strlen(plain), "test.json", NULL, file, message);
+    free(plain);
+    free(copy);
+    return result;
+}
+
+snwSim* snwFixture_OpenSim(snwContext* context, const char* format, ...)
+{
+    char text[4096];
+    va_list args;
+    snwSceneFile file;
+    snwMessage message = {0};
+    snwSimDef def = snwDefaultSimDef();
+    snwSim* sim = NULL;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (snwFixture_ParseScene(context, text, &file, &message) < 0)
+        Stop(&message);
+    def.scene = file.scene;
+    if (snwCreateSim(context, &def, &sim, &message) < 0)
+        Stop(&message);
+    snwSceneFile_Close(&file);
     return sim;
 }
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "sinew/sinew.h"
+#include "sinew/tools.h"
 
 typedef struct snwCountingAllocator
 {
@@ -18,6 +18,11 @@ snwContext* snwFixture_Context(int threads, snwSimd simd, snwCountingAllocator* 
 // ones, and with so many times their elements. Free it.
 char* snwFixture_Smaller(const char* text, double scale);
 char* snwFixture_Unpainted(const char* text); // with as many
+
+// A scene's text, in which ' may stand for ", without paint. OpenSim: a sim of it, printf's way; a failure fails the
+// test.
+snwResult snwFixture_ParseScene(snwContext* context, const char* text, snwSceneFile* file, snwMessage* message);
+snwSim* snwFixture_OpenSim(snwContext* context, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 snwCharacter* snwFixture_Shape(snwContext* context, snwShapeKind kind, int cells);
 

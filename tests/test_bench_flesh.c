@@ -37,6 +37,7 @@ static const struct
     {"manikin", 4000, {.method = "rigpbd", .hand = snw_stormDefault, .substeps = 1, .seedCount = 1}, true, true},
     {"ghost", 750, {.method = "rigpbd", .hand = snw_stormDefault, .firstSeed = 1, .seedCount = 1}, true, true},
     {"ghost", 750, {.method = "rigpbd", .hand = snw_stormHandle, .firstSeed = 1, .seedCount = 1}, true, false},
+    {"horse", 1500, {.method = "skelfem", .hand = snw_stormVertex, .substeps = 1, .seedCount = 1}, true, true},
 };
 
 TEST_HEAVY(fleshbench, stormsNeitherDivergeNorLeaveFleshInsideOut)
@@ -353,6 +354,11 @@ TEST_LONG(fleshbench, everyStormOfPbcd)
 TEST_LONG(fleshbench, everyStormOfRigpbd)
 {
     CheckWhole(&(Part){"storm", "rigpbd", false});
+}
+
+TEST_LONG(fleshbench, everyStormOfSkelfem)
+{
+    CheckWhole(&(Part){"storm", "skelfem", false});
 }
 
 TEST_LONG(fleshbench, everyMotion)

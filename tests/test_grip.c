@@ -33,24 +33,10 @@ static const char* const s_block =
 static snwSim* Open(
     snwContext* context, const char* method, const char* settings, const char* character, const char* more)
 {
-    char text[4096];
-    snwSceneFile file;
-    snwMessage message = {0};
-    snwSimDef def = snwDefaultSimDef();
-    snwSim* sim = NULL;
-    snprintf(text, sizeof text,
+    return snwFixture_OpenSim(context,
         "{'sinew': 1, 'name': 'grip', 'method': '%s', 'duration': 2, 'settings': {%s}, 'bodies': [{'name': 'b', "
         "'character': %s}]%s}",
         method, settings, character, more);
-    for (char* c = text; *c != 0; ++c)
-        *c = (char)(*c == '\'' ? '"' : *c);
-    if (snwSceneFile_Parse(context, text, strlen(text), "grip.json", NULL, &file, &message) < 0)
-        snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
-    def.scene = file.scene;
-    if (snwCreateSim(context, &def, &sim, &message) < 0)
-        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
-    snwSceneFile_Close(&file);
-    return sim;
 }
 
 static const char* const s_weightless = ", 'gravity': [0, 0, 0]";

@@ -15,37 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ' for "
-static snwResult Parse(snwContext* context, const char* text, snwSceneFile* file, snwMessage* message)
-{
-    char* copy = strdup(text);
-    for (char* c = copy; *c != 0; ++c)
-        *c = (char)(*c == '\'' ? '"' : *c);
-    char* plain = snwFixture_Unpainted(copy);
-    snwResult result = snwSceneFile_Parse(context, plain, strlen(plain), "hands.json", NULL, file, message);
-    free(plain);
-    free(copy);
-    return result;
-}
-
 static snwSim* NewSim(snwContext* context, const char* character, const char* more)
 {
-    char text[4096];
-    snwSceneFile file;
-    snwMessage message = {0};
-    snwSimDef def = snwDefaultSimDef();
-    snwSim* sim = NULL;
-    snprintf(text, sizeof text,
+    return snwFixture_OpenSim(context,
         "{'sinew': 1, 'name': 'hands', 'method': 'rigpbd', 'duration': 2, 'gravity': [0, 0, 0], 'bodies': [{'name': "
         "'b', 'character': %s, 'position': [1, 2, 0], 'velocity': [0.3, 0.2, 0], 'angular_velocity': [0, 0, 1]}]%s}",
         character, more);
-    if (Parse(context, text, &file, &message) < 0)
-        snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
-    def.scene = file.scene;
-    if (snwCreateSim(context, &def, &sim, &message) < 0)
-        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
-    snwSceneFile_Close(&file);
-    return sim;
 }
 
 static const char* const s_star = "{'blueprint': 'starfish', 'size': {'vertices': 150}}";
@@ -538,7 +513,7 @@ TEST(hands, wrongStretchesAreTold)
             "{'sinew': 1, 'method': 'rigpbd', 'bodies': [{'name': 'b', 'character': %s}], 'pins': [{'name': 'p', "
             "'body': 'b', 'lower': [-1, -1, -1], 'upper': [1, 1, 1]}], 'clips': [{%s}]}",
             s_worm, cases[i].clip);
-        CHECK(Parse(context, text, &file, &message) < 0);
+        CHECK(snwFixture_ParseScene(context, text, &file, &message) < 0);
         CHECK_CONTAINS(message.text, cases[i].says);
     }
     snwDestroyContext(context);

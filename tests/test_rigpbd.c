@@ -212,24 +212,10 @@ TEST(rigpbd, elementsHaveTheSameBitsForAnyInstructionSet)
 // vertices: 0 for as many as the character has; more: the rest of the body, closed, and of the scene.
 static snwSim* NewSized(snwContext* context, const char* character, int vertices, const char* more)
 {
-    char text[2048];
-    snprintf(text, sizeof text,
-        "{\"sinew\":1,\"name\":\"t\",\"method\":\"rigpbd\",\"duration\":1,"
-        "\"bodies\":[{\"name\":\"b\",\"character\":{\"blueprint\":\"%s\",\"size\":{\"vertices\":%d}}%s}",
+    return snwFixture_OpenSim(context,
+        "{'sinew': 1, 'name': 't', 'method': 'rigpbd', 'duration': 1, 'bodies': [{'name': 'b', 'character': "
+        "{'blueprint': '%s', 'size': {'vertices': %d}}%s}",
         character, vertices, more);
-    char* plain = snwFixture_Unpainted(text);
-    snwSceneFile file;
-    snwMessage message = {0};
-    if (snwSceneFile_Parse(context, plain, strlen(plain), "t", NULL, &file, &message) < 0)
-        snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
-    free(plain);
-    snwSimDef def = snwDefaultSimDef();
-    def.scene = file.scene;
-    snwSim* sim = NULL;
-    if (snwCreateSim(context, &def, &sim, &message) < 0)
-        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
-    snwSceneFile_Close(&file);
-    return sim;
 }
 
 static snwSim* NewSim(snwContext* context, const char* character, const char* more)

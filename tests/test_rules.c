@@ -12,33 +12,21 @@
 #include <string.h>
 
 // character: the value of the body's key; more: the rest of the scene behind it.
+#define SCENE                                                                                                          \
+    "{'sinew': 1, 'name': 't', 'method': 'rigpbd', 'duration': 1, 'gravity': [0, 0, 0], 'bodies': [{'name': 'b', "     \
+    "'character': %s}]%s}"
+
 static snwResult ParseScene(
     snwContext* context, const char* character, const char* more, snwSceneFile* file, snwMessage* message)
 {
     char text[2048];
-    snprintf(text, sizeof text,
-        "{\"sinew\":1,\"name\":\"t\",\"method\":\"rigpbd\",\"duration\":1,\"gravity\":[0,0,0],"
-        "\"bodies\":[{\"name\":\"b\",\"character\":%s}]%s}",
-        character, more);
-    char* plain = snwFixture_Unpainted(text);
-    snwResult result = snwSceneFile_Parse(context, plain, strlen(plain), "t", NULL, file, message);
-    free(plain);
-    return result;
+    snprintf(text, sizeof text, SCENE, character, more);
+    return snwFixture_ParseScene(context, text, file, message);
 }
 
 static snwSim* NewSim(snwContext* context, const char* character, const char* more)
 {
-    snwSceneFile file;
-    snwMessage message = {0};
-    snwSimDef def = snwDefaultSimDef();
-    snwSim* sim = NULL;
-    if (ParseScene(context, character, more, &file, &message) < 0)
-        snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
-    def.scene = file.scene;
-    if (snwCreateSim(context, &def, &sim, &message) < 0)
-        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
-    snwSceneFile_Close(&file);
-    return sim;
+    return snwFixture_OpenSim(context, SCENE, character, more);
 }
 
 static snwVec3 Place(const snwSim* sim, int handle)

@@ -16,25 +16,11 @@ static const double s_dt = 1.0 / 50;
 // A bar that hangs from a wall; the words of its scene may be more.
 static snwSim* Open(snwContext* context, const char* material, const char* settings, const char* more)
 {
-    char text[2048];
-    snwSceneFile file;
-    snwMessage message = {0};
-    snwSimDef def = snwDefaultSimDef();
-    snwSim* sim = NULL;
-    snprintf(text, sizeof text,
+    return snwFixture_OpenSim(context,
         "{'sinew': 1, 'name': 'bar', 'method': 'skelfem', 'duration': 2, 'settings': {'sim.substeps': 1%s}, 'bodies': "
         "[{'name': 'bar', 'character': {'shape': 'block', 'size': [0.6, 0.2, 0.2], 'cells': [6, 2, 2], 'material': "
         "{'density': 1000, %s}}}]%s}",
         settings, material, more);
-    for (char* c = text; *c != 0; ++c)
-        *c = (char)(*c == '\'' ? '"' : *c);
-    if (snwSceneFile_Parse(context, text, strlen(text), "bar.json", NULL, &file, &message) < 0)
-        snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
-    def.scene = file.scene;
-    if (snwCreateSim(context, &def, &sim, &message) < 0)
-        snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
-    snwSceneFile_Close(&file);
-    return sim;
 }
 
 static const char* const s_soft = "'young': 3e4, 'poisson': 0.4, 'damping': 0";
@@ -417,9 +403,7 @@ static void CheckRefused(const char* character, const char* words)
     snwSim* sim = NULL;
     snprintf(text, sizeof text,
         "{'sinew': 1, 'name': 'no', 'method': 'skelfem', 'bodies': [{'name': 'body', 'character': %s}]}", character);
-    for (char* c = text; *c != 0; ++c)
-        *c = (char)(*c == '\'' ? '"' : *c);
-    if (snwSceneFile_Parse(context, text, strlen(text), "no.json", NULL, &file, &message) < 0)
+    if (snwFixture_ParseScene(context, text, &file, &message) < 0)
         snwTest_Fail(__FILE__, __LINE__, "%s: %s", message.place, message.text);
     def.scene = file.scene;
     CHECK_INT(snwCreateSim(context, &def, &sim, &message), snw_errorUnsupported);

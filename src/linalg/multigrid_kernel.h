@@ -5,39 +5,10 @@
 // the fourth is the next column's and thrown away, which is why arrays have padding behind them.
 
 #include "linalg/multigrid_parts.h"
+#include "math/lanes.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef float Four __attribute__((vector_size(16)));
-typedef float Eight __attribute__((vector_size(32)));
-typedef double FourDoubles __attribute__((vector_size(32)));
-
-// Everything here is inlined: no wide vector is ever passed.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE Four LoadFour(const float* p)
-{
-    Four a;
-    memcpy(&a, p, sizeof a);
-    return a;
-}
-
-INLINE Eight LoadEight(const float* p)
-{
-    Eight a;
-    memcpy(&a, p, sizeof a);
-    return a;
-}
-
-INLINE FourDoubles LoadDoubles(const double* p)
-{
-    FourDoubles a;
-    memcpy(&a, p, sizeof a);
-    return a;
-}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Rows times x. Backward: the same sum from the last block to the first, for sweeps that walk through memory that way.

@@ -1,53 +1,19 @@
 // The loops over elements and rows of corotated.c, compiled once per instruction set. Vectors have fixed widths, so all
 // instruction sets give the same bits; see multigrid_kernel.h.
 
+#include "math/lanes.h"
 #include "sim/skelfem/corotated_parts.h"
 
 #include <string.h>
-
-typedef float Four __attribute__((vector_size(16)));
-typedef float Eight __attribute__((vector_size(32)));
-typedef double FourDoubles __attribute__((vector_size(32)));
-
-// Everything here is inlined: no wide vector is ever passed.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE Four LoadFour(const float* p)
-{
-    Four a;
-    memcpy(&a, p, sizeof a);
-    return a;
-}
 
 INLINE void StoreFour(float* p, Four a)
 {
     memcpy(p, &a, sizeof a);
 }
 
-INLINE Eight LoadEight(const float* p)
-{
-    Eight a;
-    memcpy(&a, p, sizeof a);
-    return a;
-}
-
-INLINE FourDoubles LoadDoubles(const double* p)
-{
-    FourDoubles a;
-    memcpy(&a, p, sizeof a);
-    return a;
-}
-
 INLINE FourDoubles Widened(const float* p)
 {
     return __builtin_convertvector(LoadFour(p), FourDoubles);
-}
-
-INLINE FourDoubles LoadVec(const snwVec3* v)
-{
-    return (FourDoubles){v->x, v->y, v->z, 0};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -1,21 +1,10 @@
 // The loops over elements of elasticity.c, compiled once per instruction set. Lanes compute the same whatever the width
 // of vectors, so all instruction sets give the same bits.
 
+#include "math/lanes.h"
 #include "sim/skelfem/elasticity_parts.h"
 
 #include <string.h>
-
-typedef double FourDoubles __attribute__((vector_size(32)));
-
-// Everything here is inlined: no wide vector is ever passed.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE FourDoubles LoadVec(const snwVec3* v)
-{
-    return (FourDoubles){v->x, v->y, v->z, 0};
-}
 
 // Corner a + 1 of four tets against their first corner: three coordinates of four lanes each.
 INLINE void LoadSides(
