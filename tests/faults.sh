@@ -82,6 +82,8 @@ faults=(
     'retarget.strangersAreRefusedUnlessAMapTellsWhoIsWho@src/bake/retarget.c@s/out->matched > 0 .. 4 \* out->matched >= fewer/100 * out->matched >= fewer - 100/'
     'bake.loopsThatAreAjarAreClosedAndTold@src/bake/seam.c@s/            v\[k\] += share .*/            v[k] += 0;/;s/snwVec3_Scale(missing, share)/snwVec3_Scale(missing, 0.5 * share)/'
     'bake.mistakesAreTheOptionsOrTheFiles@src/app/common.c@s/ || message->result == snw_errorUnsupported//'
+    'outputs.whatWasNotBakedComesOutUnchanged@src/asset/gltf_write_pack.c@s/bool may = !theirs ||/bool may = theirs \&\&/'
+    'bake.framesBeginWhereKeysLie@src/bake/plan.c@s/return Fits(animation, rate, start) ? start : 0;/return 0;/'
     'bake.sceneryStaysAndNoSizeIsTakenFromIt@src/prepare/rest.c@s/            snwAsset_IsScenery(asset, node))/            false)/'
     'bake.sceneryStaysAndNoSizeIsTakenFromIt@src/bake/against.c@s/\.scenery = snwAsset_IsScenery(source, i)/.scenery = false/'
     'bake.nodesThatMoveCarryASoftBody@src/prepare/kinds.c@s/if (on > SNW_TOUCHES/if (on > 2/'

@@ -514,6 +514,56 @@ TEST(outputs, weightsOfTargetsStayFromZeroToOne)
     snwDestroyContext(context);
 }
 
+static const char* ViewBytes(const snwGltf* gltf, size_t view, size_t* size)
+{
+    const json_t* item = json_array_get(json_object_get(gltf->root, "bufferViews"), view);
+    *size = (size_t)json_integer_value(json_object_get(item, "byteLength"));
+    return (const char*)gltf->buffers[json_integer_value(json_object_get(item, "buffer"))].data +
+           json_integer_value(json_object_get(item, "byteOffset"));
+}
+
+// Views of the source that are empty now; the others have their bytes.
+static int CountDropped(const snwGltf* before, const snwGltf* after)
+{
+    int dropped = 0;
+    for (size_t i = 0; i < json_array_size(json_object_get(before->root, "bufferViews")); ++i)
+    {
+        size_t one = 0, two = 0;
+        const char *a = ViewBytes(before, i, &one), *b = ViewBytes(after, i, &two);
+        bool gone = two == 4 && one > 4;
+        dropped += gone;
+        CHECK(gone || (one == two && memcmp(a, b, one) == 0));
+    }
+    return dropped;
+}
+
+// Numbers of animations, nothing else, that no sampler reads although they have bytes.
+static int CountUseless(const snwGltf* gltf)
+{
+    const json_t* accessors = json_object_get(gltf->root, "accessors");
+    int useless = 0;
+    for (size_t i = 0; i < json_array_size(accessors); ++i)
+    {
+        const json_t* item = json_array_get(accessors, i);
+        bool used = json_object_get(item, "bufferView") == NULL ||
+                    strcmp(json_string_value(json_object_get(item, "type")), "SCALAR") != 0 ||
+                    json_integer_value(json_object_get(item, "componentType")) != snw_gltfFloat;
+        const json_t* animations = json_object_get(gltf->root, "animations");
+        for (size_t a = 0; a < json_array_size(animations) && !used; ++a)
+        {
+            const json_t* samplers = json_object_get(json_array_get(animations, a), "samplers");
+            for (size_t s = 0; s < json_array_size(samplers) && !used; ++s)
+            {
+                const json_t* sampler = json_array_get(samplers, s);
+                used = (size_t)json_integer_value(json_object_get(sampler, "input")) == i ||
+                       (size_t)json_integer_value(json_object_get(sampler, "output")) == i;
+            }
+        }
+        useless += !used;
+    }
+    return useless;
+}
+
 TEST(outputs, whatWasNotBakedComesOutUnchanged)
 {
     snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
@@ -545,8 +595,8 @@ TEST(outputs, whatWasNotBakedComesOutUnchanged)
     for (int i = 0; i < 3; ++i)
         CHECK(json_equal(
             json_object_get(asset->gltf->root, s_lists[i]), json_object_get(w.world.asset->gltf->root, s_lists[i])));
-    CHECK(memcmp(asset->gltf->buffers[0].data, w.world.asset->gltf->buffers[0].data,
-              w.world.asset->gltf->buffers[0].size) == 0);
+    CHECK_INT(CountDropped(w.world.asset->gltf, asset->gltf), 2); // times and weights of smiles: the new ones have them
+    CHECK_INT(CountUseless(asset->gltf), 0);
     snwAsset_Close(asset);
     snwReelWorld_Free(&w.world);
     snwDestroyContext(context);

@@ -491,6 +491,25 @@ static void LeaveAlone(snwGltfWorld* file)
     (void)file;
 }
 
+static void LittleLate(snwGltfWorld* file)
+{
+    for (int i = 0; i < 3; ++i)
+        Floats(file, snw_timesAccessor)[i] += 0.01f;
+}
+
+// Frames on the keys, not between them: no key is added.
+TEST(bake, framesBeginWhereKeysLie)
+{
+    static snwBakeReport s_told;
+    static const Rig s_late = {"a little late", LittleLate, NULL};
+    char path[300];
+    snwMessage message = {0};
+    snprintf(path, sizeof path, "%s/late.glb", snwTest_TempDir());
+    WriteRig(&s_late, path);
+    CHECK(BakeRig(path, &s_told, &message) >= 0);
+    CHECK_NEAR(s_told.start, 0.01, 1e-6);
+}
+
 // Neither its size nor the share of what is wrong is measured with a floor.
 TEST(bake, sceneryStaysAndNoSizeIsTakenFromIt)
 {

@@ -234,11 +234,11 @@ int snwGltfWriter_AddRows(snwGltfWriter* writer, const void* data, size_t size, 
 void snwGltfWriter_Replace(snwGltfWriter* writer, int64_t accessor)
 {
     int count = writer->source == NULL ? 0 : writer->source->accessorCount;
-    if (accessor < 0 || accessor >= count)
+    if (accessor < 0)
         return;
     if (writer->replaced == NULL)
-        writer->replaced = snwArena_Alloc(&writer->tree.arena, (size_t)count, sizeof *writer->replaced);
-    if (writer->replaced != NULL)
+        writer->replaced = snwArena_Alloc(&writer->tree.arena, (size_t)count + 1, sizeof *writer->replaced);
+    if (writer->replaced != NULL && accessor < count) // what we added and nothing uses goes anyway
         writer->replaced[accessor] = true;
 }
 

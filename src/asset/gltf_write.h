@@ -211,8 +211,8 @@ size_t snwGltfWriter_EmbedImages(snwGltfWriter* writer, const snwAssetFolder* fo
 // snw_gltfGlb for .glb, snw_gltfEmbedded for .gltf, by the ending.
 snwGltfSave snwDefaultGltfSave(const char* path);
 
-// The last thing before saving, to be called once. Bytes that only replaced attributes and bind matrices used are left
-// out. compress: with EXT_meshopt_compression, to the same numbers; triangles may begin with another corner.
+// The last thing before saving, to be called once. Bytes that only replaced attributes, bind matrices and keys used are
+// left out. compress: with EXT_meshopt_compression, to the same numbers; triangles may begin with another corner.
 void snwGltfWriter_Pack(snwGltfWriter* writer, bool compress);
 
 // Files appear whole or not at all, the text after its .bin files. May be called again.

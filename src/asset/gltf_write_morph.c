@@ -393,6 +393,7 @@ static int WidenOutput(Morphing* m, const snwValue* sampler)
     int accessor = snwGltfWriter_Failed(writer)
                        ? -1
                        : snwGltfWriter_AddFloats(writer, wide, rows * width, snw_gltfScalar, false);
+    snwGltfWriter_Replace(writer, output);
     snwFree(writer->context, wide);
     snwFree(writer->context, old);
 

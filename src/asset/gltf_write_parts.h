@@ -29,7 +29,7 @@ bool snwGltfWriter_Failed(const snwGltfWriter* writer);
 
 // Rows of `stride` bytes for vertices, as a view of their own.
 int snwGltfWriter_AddRows(snwGltfWriter* writer, const void* data, size_t size, int stride);
-// The accessor of the source is no longer used where it was.
+// The accessor is no longer used where it was.
 void snwGltfWriter_Replace(snwGltfWriter* writer, int64_t accessor);
 
 // Something of the primitive changes: the attribute, or another thing that has a number per vertex (NULL). What Draco

@@ -330,6 +330,20 @@ static snwValue* FindChannel(const snwValue* animation, const snwAssetChannel* c
     return NULL;
 }
 
+// The sampler of a channel whose numbers are replaced; NULL: others need it as well.
+static snwValue* OwnSampler(snwGltfWriter* writer, const snwValue* animation, const snwValue* channel)
+{
+    const snwValue* channels = snwValue_Get(animation, "channels");
+    int64_t index = snwValue_GetInt(channel, "sampler", -1);
+    int users = 0;
+    for (int i = 0; i < snwValue_Count(channels); ++i)
+        users += snwValue_GetInt(channels->items[i], "sampler", -1) == index;
+    snwValue* sampler = users == 1 ? snwValue_At(snwValue_Get(animation, "samplers"), (int)index) : NULL;
+    snwGltfWriter_Replace(writer, snwValue_GetInt(sampler, "input", -1));
+    snwGltfWriter_Replace(writer, snwValue_GetInt(sampler, "output", -1));
+    return sampler;
+}
+
 static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int at, snwValue* animation, int* inputs)
 {
     snwTree* tree = &writer->tree;
@@ -347,15 +361,18 @@ static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int
 
     // Times that an earlier channel has, too, are shared.
     inputs[at] = AddTimes(writer, from, at, inputs);
-    snwValue* sampler = snwTree_NewObject(tree);
+
+    // A channel that is there already gets new numbers.
+    snwValue* before = FindChannel(animation, channel);
+    snwValue* own = before != NULL ? OwnSampler(writer, animation, before) : NULL;
+    snwValue* sampler = own != NULL ? own : snwTree_NewObject(tree);
     snwTree_SetInt(tree, sampler, "input", inputs[at]);
     snwTree_SetText(tree, sampler, "interpolation", snw_gltfInterpolationWords[channel->interpolation]);
     snwTree_SetInt(tree, sampler, "output", AddValues(writer, channel));
+    if (own != NULL)
+        return;
     snwValue* samplers = snwTree_List(tree, animation, "samplers");
     snwTree_Append(tree, samplers, sampler);
-
-    // A channel that is there already gets the new sampler.
-    snwValue* before = FindChannel(animation, channel);
     if (before != NULL)
     {
         snwTree_SetInt(tree, before, "sampler", snwValue_Count(samplers) - 1);

@@ -99,17 +99,29 @@ static snwResult ChooseClip(snwBake* bake, const snwCharacterDef* character, snw
 // ---------------------------------------------------------------------------------------------------------------------
 // Frames per second
 
-// Do all keys lie on frames?
-static bool Fits(const snwAssetAnimation* animation, double fps)
+// Do all keys lie on frames that begin at `start`?
+static bool Fits(const snwAssetAnimation* animation, double fps, double start)
 {
     for (int i = 0; i < animation->channelCount; ++i)
         for (int k = 0; k < animation->channels[i].keyCount; ++k)
         {
-            double frame = animation->channels[i].times[k] * fps;
+            double frame = (animation->channels[i].times[k] - start) * fps;
             if (fabs(frame - round(frame)) > 0.02)
                 return false;
         }
     return true;
+}
+
+// Where frames begin that the keys of the clip lie on; 0: at its beginning.
+static double FindStart(const snwBake* bake, double rate)
+{
+    const snwAssetAnimation* animation = bake->asset != NULL && bake->plan.animation >= 0
+                                             ? &bake->asset->animations[bake->plan.animation]
+                                             : NULL;
+    if (animation == NULL || bake->settings.loop || animation->channelCount == 0 || Fits(animation, rate, 0))
+        return 0;
+    double start = fmod(animation->channels[0].times[0], 1 / rate);
+    return Fits(animation, rate, start) ? start : 0;
 }
 
 static double FindRate(const snwBake* bake)
@@ -124,7 +136,7 @@ static double FindRate(const snwBake* bake)
     if (samples->sampleCount > 1 && bake->plan.animation < 0) // a cache: its own frames
         return fmin(fmax((samples->sampleCount - 1) / samples->times[samples->sampleCount - 1], 1), 1000);
     for (size_t i = 0; bake->asset != NULL && bake->plan.animation >= 0 && i < sizeof s_rates / sizeof *s_rates; ++i)
-        if (Fits(&bake->asset->animations[bake->plan.animation], s_rates[i]))
+        if (Fits(&bake->asset->animations[bake->plan.animation], s_rates[i], 0))
             return s_rates[i];
     return 30;
 }
@@ -209,7 +221,7 @@ static snwResult PlanRange(snwBake* bake, const snwMotionDef* motion, snwMessage
 
     // The range, cut to the clip.
     plan->rate = FindRate(bake);
-    plan->start = settings->start;
+    plan->start = settings->start > 0 ? settings->start : FindStart(bake, plan->rate);
     plan->end = settings->end > 0 ? fmin(settings->end, motion->duration) : motion->duration;
     if (plan->start >= plan->end)
         return snwFail(message, snw_errorInput, NULL, "the clip '%s' ends at %g s, before --start %g", motion->name,
