@@ -104,6 +104,7 @@ void snwSession_Autosave(snwSession* session, bool now)
     job->base.stage = session->stage;
     session->savedRevision = session->workRevision;
 
+    // At the end of the session there is nobody to wait for.
     if (now)
     {
         snwJob_Save(job);

@@ -83,6 +83,7 @@ static void AddParts(const snwSession* session, snwEncoder* encoder)
         if (body->triangleCount == 0)
             continue;
 
+        // 16 bits are enough for a normal, and a fourth number keeps them aligned.
         int16_t* normals = snwEncoder_Add(encoder, snw_sectionNormals, (uint32_t)i, count, 4 * count * sizeof(int16_t));
         if (normals != NULL && body->flat)
             PackPlane(part->pointCount, normals);

@@ -279,6 +279,7 @@ static snwResult Take(snwAnswer* answer, snwHand* hand)
     if (snwAnswer_Saw(answer, "collider"))
         return TakeThing(answer, hand, false);
 
+    // The first key that the request has decides.
     for (size_t i = 0; i < sizeof takes / sizeof takes[0]; ++i)
     {
         if (!snwAnswer_Saw(answer, takes[i].key))

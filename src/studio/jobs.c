@@ -302,6 +302,7 @@ void snwSession_Finish(snwSession* session, snwJob* job)
         else if (job->note[0] != 0)
             snwSession_Note(session, "info", job->note, NULL);
 
+        // The first job opened the scene: whoever lost a session learns of it now.
         if (job->number == 1 && session->hasAutosave)
             snwSession_Note(session, "info", "there is a recording from before", "open .autosave to go on with it");
     }

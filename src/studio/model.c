@@ -273,6 +273,7 @@ static void WriteCollider(Maker* m, const snwColliderDef* def)
         snwText_Int(&m->text, def->stepCount);
     }
 
+    // Long lists go beside the text, as sections.
     if (def->kind == snw_colliderHeightfield)
     {
         snwText_Key(&m->text, "columns");

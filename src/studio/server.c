@@ -174,6 +174,8 @@ void snwDestroyServer(snwServer* server)
     if (server->lws != NULL)
         lws_context_destroy(server->lws);
     s_logContext = NULL;
+
+    // A listener that came from outside is its owner's.
     snwContext* context = server->context;
     if (!server->adopted)
         CloseFile(server->listener);

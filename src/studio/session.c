@@ -294,6 +294,8 @@ static int Wait(snwSession* session, snwRequest* taken)
     double seconds = NextWake(session);
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
+
+    // Until: now and that many seconds, without more than 1e9 ns.
     int64_t nanos = (int64_t)until.tv_nsec + (int64_t)(1e9 * seconds);
     until.tv_sec += (time_t)(nanos / 1000000000);
     until.tv_nsec = (long)(nanos % 1000000000);
@@ -301,6 +303,8 @@ static int Wait(snwSession* session, snwRequest* taken)
     while (session->requestCount == 0 && session->finished == NULL && !session->closing)
         if (pthread_cond_timedwait(&session->wake, &session->mutex, &until) == ETIMEDOUT)
             break;
+
+    // Taken out under the lock, answered without it.
     int count = session->requestCount;
     for (int i = 0; i < count; ++i)
         taken[i] = session->requests[i];

@@ -250,6 +250,7 @@ static void FindNormals(snwShownBody* body)
         }
     }
 
+    // Each point gets that of its place.
     for (int i = 0; i < body->pointCount && body->places != NULL; ++i)
         memcpy(body->normals + 3 * (size_t)i, body->normals + 3 * (size_t)body->places[i], 3 * sizeof(float));
 }

@@ -112,6 +112,7 @@ snwResult snwStage_Change(snwStage* stage, const snwStageChange* change, snwStag
     snwResult result = settings != NULL && bodies != NULL ? snw_ok : snwFailMemory(message);
     if (settings != NULL && bodies != NULL)
     {
+        // All of them as they were, but the one.
         if (old->bodyCount > 0)
             memcpy(bodies, old->bodies, (size_t)old->bodyCount * sizeof *bodies);
         def.method = change->method != NULL ? change->method : old->method;

@@ -125,6 +125,7 @@ static void WriteMaterial(snwText* text, const snwMaterial* material)
 
 static void WriteSkeleton(snwText* text, const snwCharacterDef* def)
 {
+    // By their names alone: poses come with every frame.
     snwText_Key(text, "bones");
     snwText_Open(text, '[');
     for (int i = 0; i < def->boneCount; ++i)

@@ -53,9 +53,12 @@ static snwResult RunSession(snwServer* server, const snwStudioDef* def, snwMessa
     snwResult result = snwCreateSession(&sessionDef, &session, message);
     if (result < 0)
         return result;
+
     snwServerHost host = {Post, Leave, TakeFrame, TakeModel, session, snwSession_GetContext(session)};
     if (def->ready != NULL)
         def->ready(server, session, def->user);
+
+    // From here on this thread is the server's; the session has threads of its own.
     result = snwServer_Run(server, &host, message);
     snwDestroySession(session);
     return result;

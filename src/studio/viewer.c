@@ -125,6 +125,7 @@ static void Begin(snwViewer* viewer, snwBlob* blob, bool text)
 
 bool snwViewer_Choose(snwViewer* viewer, snwBlob* model, snwBlob* frame)
 {
+    // One at a time: a blob is sent in pieces.
     if (viewer->sending != NULL)
         return true;
 

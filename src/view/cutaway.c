@@ -182,6 +182,7 @@ static bool MakeFaces(snwContext* context, Work* work)
             PutHex(work, c);
     }
 
+    // What is seen is known once each face knows whether it has a neighbour.
     made = made && SortFaces(context, work, keys);
     if (made)
         FindSeen(work);

@@ -224,6 +224,7 @@ snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage
         snwFailMemory(message);
     }
 
+    // What is not whole leaves nothing behind.
     snwFree(context, pattern);
     snwFree(context, target);
     if (result >= 0)

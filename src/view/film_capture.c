@@ -271,6 +271,7 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
 
     made = made && snwSortKeys(film->context, keys, order, contacts->count);
 
+    // Seen from the film's origin, so that floats suffice far away.
     for (int i = 0; made && i < kept; ++i)
     {
         const snwContact* contact = ContactAt(contacts, order[i]);

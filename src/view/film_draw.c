@@ -309,6 +309,7 @@ static bool PaintSkin(const snwFilm* film, const snwFilmBody* body, snwPictureMe
         return false;
     mesh->texture = def->texture;
 
+    // Skins have numbers of their own; the body's vertices say which is which.
     for (int v = 0; v < body->vertexCount; ++v)
     {
         if (def->colors != NULL)

@@ -53,6 +53,8 @@ static void FrameCollider(const snwFilm* film, int index, snwFraming* framing)
             snwFraming_Add(framing, (snwFloat3){film->picture.centre.x, at.y - 0.08f * radius, 0});
         if (collider->kind == snw_colliderPlane || size > 1.5f * radius || snwFloat3_Length(to) > 2.2f * radius)
             continue;
+
+        // Its corners, as it is turned.
         for (int c = 0; c < 4; ++c)
         {
             snwFloat3 corner = {(float)(c & 1 ? upper.x : lower.x), (float)(c & 2 ? upper.y : lower.y), 0};

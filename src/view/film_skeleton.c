@@ -100,6 +100,8 @@ static bool NumberVertices(Maker* maker, const int (*triangles)[3], int count)
     maker->numbers = snwAllocArray(maker->context, most + 1, sizeof(int));
     if (skeleton->triangles == NULL || maker->numbers == NULL)
         return false;
+
+    // -1: no triangle of the skeleton has it.
     for (size_t v = 0; v < most; ++v)
         maker->numbers[v] = -1;
 

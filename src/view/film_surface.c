@@ -53,6 +53,7 @@ static snwResult MeshFlesh(snwContext* context, snwFilmSurface* surface, double 
     def.detail = detail;
     snwResult result = snwCreateLikeness(context, &def, &likeness, message);
 
+    // Copied, for the likeness goes.
     if (result >= 0)
     {
         const snwLikenessMesh* mesh = &likeness.meshes[0];

@@ -179,6 +179,7 @@ static bool WriteStream(snwContext* context, const snwImage* image, FILE* file, 
         return false;
     }
 
+    // libpng comes back here after an error.
     if (setjmp(png_jmpbuf(png)) != 0)
     {
         png_destroy_write_struct(&png, &info);

@@ -68,6 +68,7 @@ snwSubject snwSubject_Guess(const snwImage* image)
 
         for (int x = 0; x < width; ++x)
         {
+            // The background here, on a straight line between both borders.
             double t = (x + 0.5) / width;
             uint8_t ground[3];
             for (int k = 0; k < 3; ++k)

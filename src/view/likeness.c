@@ -90,6 +90,8 @@ static snwResult MeshRigidParts(snwLikeness* likeness, snwMessage* message)
     likeness->rigid.hasFlesh = false;
     if (!snwFlesh_Prepare(&likeness->rigid, &likeness->arena) || !snwFlesh_MakeGrid(&likeness->rigid, &likeness->arena))
         return snwFailMemory(message);
+
+    // Where nothing is rigid its box has stayed inside out.
     bool some = likeness->rigid.lower.x < likeness->rigid.upper.x;
 
     return some ? MeshFlesh(likeness, &likeness->rigid, &likeness->rigidMesh, message) : snw_ok;

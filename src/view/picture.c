@@ -202,6 +202,7 @@ static void UpdateNormals(snwPictureMesh* mesh)
         }
     }
 
+    // Sums to units.
     for (int i = 0; i < mesh->normalCount; ++i)
     {
         float* n = mesh->normals + 3 * (size_t)i;
@@ -499,6 +500,8 @@ static bool MakeGround(snwContext* context, snwPictureMesh* mesh, float radius)
     mesh->triangleCount = columns;
     if (!AllocMesh(context, mesh, true))
         return false;
+
+    // Room for all has been made; Put counts them again.
     mesh->vertexCount = mesh->triangleCount = 0;
     PutVertex(mesh, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0});
 

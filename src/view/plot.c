@@ -300,6 +300,8 @@ static void DrawAxes(Plot* plot)
     const snwPlotDef* def = plot->def;
     const snwPlotStyle frame = {s_frame, 1.2, false};
     DrawTicks(plot);
+
+    // Two sides of a frame are enough; ticks lie below them.
     DrawLine(plot, plot->left, plot->bottom, plot->right, plot->bottom, frame);
     DrawLine(plot, plot->left, plot->top, plot->left, plot->bottom, frame);
 

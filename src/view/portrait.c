@@ -141,6 +141,7 @@ snwResult snwDrawPortrait(snwContext* context, const snwPortraitDef* def, snwIma
         result = snwImage_AddAlpha(context, image, message);
     if (result >= 0)
         result = snwRenderer_Draw(renderer, &picture, &camera, def->samples, image, message);
+
     if (result < 0)
         snwDestroyImage(context, image);
     snwDestroyRenderer(renderer);

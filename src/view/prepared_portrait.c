@@ -154,6 +154,8 @@ static snwResult AddBones(Drawing* d)
 {
     const snwCharacterDef* def = d->character;
     double size = snwVec3_Distance(d->portrait->prepared->character->lower, d->portrait->prepared->character->upper);
+
+    // Thin bones are drawn thick enough to be seen.
     for (int i = 0; i < def->boneCount; ++i)
     {
         const snwBoneDef* bone = &def->bones[i];
@@ -188,6 +190,7 @@ static snwResult AddLooks(Drawing* d)
     if (flat && d->portrait->look != snw_lookWeights)
         return AddSheet(d);
 
+    // Bones are seen through the surface.
     switch (d->portrait->look)
     {
         case snw_lookWeights:

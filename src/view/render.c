@@ -598,6 +598,8 @@ static void FinishPixel(const Job* job, Pixel* pixel, int samples)
     pixel->radiance.plain = snwFloat3_Scale(pixel->radiance.plain, scale);
     pixel->radiance.key = snwFloat3_Scale(pixel->radiance.key, scale);
     pixel->radiance.sky = snwFloat3_Scale(pixel->radiance.sky, scale);
+
+    // Places count where something was hit; the rest saw the background.
     if (pixel->guide.hits > 0)
         pixel->guide.position = snwFloat3_Scale(pixel->guide.position, 1 / pixel->guide.hits);
     pixel->guide.normal = snwFloat3_Normalize(pixel->guide.normal);
@@ -812,6 +814,8 @@ static snwResult DrawBands(Job* job, snwMessage* message)
     job->guides = &guides;
     job->pixels = snwAllocArray(context, (size_t)rows * (size_t)width, sizeof(Pixel));
     bool made = snwGuides_Alloc(&guides, context, width, rows) && job->pixels != NULL;
+
+    // Rows of a margin are traced twice: by this band and by its neighbour.
     for (int row = 0; made && row < height; row += bandRows)
     {
         int count = Min(bandRows, height - row);

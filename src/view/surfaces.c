@@ -159,6 +159,8 @@ static void AddField(Builder* builder, const snwColliderDef* field, const snwSur
     // The top as it is, then skirts down from all four borders.
     for (int i = 0; i < top->triangleCount; ++i)
         AddTriangle(builder, v[top->triangles[i][0]], v[top->triangles[i][1]], v[top->triangles[i][2]]);
+
+    // One cell deep below the lowest point.
     low -= field->size.x;
     for (int i = 0; i + 1 < columns; ++i)
     {

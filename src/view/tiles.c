@@ -134,6 +134,7 @@ static snwResult SetUp(Tiles* tiles, snwMessage* message)
     if (result < 0)
         return result;
 
+    // One camera for all: what is compared is seen from one place.
     ShareCamera(def);
     result = MakeSheet(tiles, message);
     return result >= 0 ? MakePaths(tiles, message) : result;

@@ -27,6 +27,8 @@ typedef struct Maker
 static snwResult ChooseHandle(Maker* m)
 {
     const char* name = m->def->handle;
+
+    // Without bones, handles' weights are shown; -1: of all in one picture.
     m->handles = m->character->boneCount == 0;
     m->only = -1;
     if (name == NULL)
@@ -110,6 +112,7 @@ static snwResult Fill(Maker* m, snwMeshLook* look)
 
     if (m->arena->failed)
         return snwFailMemory(m->message);
+
     for (size_t i = 0; i < count; ++i)
     {
         snwFloat3 color = VertexColor(m, m->skin.vertices[i]);
