@@ -128,6 +128,7 @@ snwResult snwBakeFilm_Draw(snwContext* context, snwBake* bake, const snwBakeFilm
         .overwrite = def->overwrite};
     if (result >= 0)
         result = snwTiles_Draw(context, &tiles, def->progress, def->user, message);
+
     for (int i = 0; i < snw_filmCount; ++i)
         if (trio.films[i] != NULL)
             snwDestroyFilm(trio.films[i]);

@@ -232,6 +232,8 @@ void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written
 
     PrintFolds(&r->against);
     fflush(stdout);
+
+    // Warnings last, where they are seen; they go to stderr, so stdout comes first.
     for (int i = 0; i < r->warningCount; ++i)
         snwReport(snw_warning, NULL, "%s", r->warnings[i]);
 }

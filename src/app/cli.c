@@ -141,6 +141,8 @@ static snwExit ParseShort(snwArgs* args, int count, char** words, int* position)
             option = FindLetter(snwCommonOptions, *letter);
         if (option == NULL)
             return snwUsage("see --help for the options", "%s has no option -%c", args->verb->name, *letter);
+
+        // Letters without values may share a word.
         if (option->argument == NULL)
         {
             AddOption(args, option, NULL);

@@ -305,6 +305,7 @@ static snwResult WritePlot(const snwCompareDef* def, const snwComparison* compar
     snprintf(words, sizeof words, "%s of %s", title, comparison->scene);
 
     snwPlotDef plot = snwDefaultPlotDef();
+
     plot.title = words;
     plot.xLabel = "time (s)";
     plot.yLabel = yLabel;
@@ -384,6 +385,7 @@ static snwResult DrawFilm(const snwCompareDef* def, snwComparison* comparison, s
     snwFilm* films[snw_mostVariants];
     const char* names[snw_mostVariants];
     char film[snw_maxPath], picture[snw_maxPath];
+
     for (int i = 0; i < comparison->count; ++i)
     {
         films[i] = comparison->runs[i].film;
@@ -443,6 +445,7 @@ snwResult snwCompare(snwContext* context, const snwCompareDef* def, snwCompariso
         return comparison->result = result;
     FindFfmpeg(def, comparison);
 
+    // One that diverges is a result like others; Ctrl-C, and what is wrong with scene or disk, end the comparison.
     for (int i = 0; i < def->variantCount && worst != snw_errorInterrupted; ++i)
     {
         result = RunVariant(comparison, def, i, message);
@@ -502,6 +505,7 @@ void snwComparison_Caution(const snwCompareDef* def, const snwComparison* compar
     bool others = false;
     int same = -1;
 
+    // How this run differs from the others, if at all.
     for (int i = 0; i < comparison->count; ++i)
     {
         others = others || comparison->runs[i].bonesMove;

@@ -99,6 +99,7 @@ static void BashVerb(const snwVerb* verb, FILE* file)
         fputs("; return ;;\n", file);
     }
 
+    // A dash asks for options, anything else for operands.
     fputs("        esac\n        if [[ $cur == -* ]]; then\n            COMPREPLY=($(compgen -W \"", file);
     BashOptionNames(verb->options, file);
     BashOptionNames(snwCommonOptions, file);

@@ -184,6 +184,7 @@ void snwPrintManPage(FILE* file)
     fputs(".SH OPTIONS OF EVERY VERB\n", file);
     for (const snwOption* option = snwCommonOptions; option->name != NULL; ++option)
         PrintRoffOption(option, file);
+
     fputs(".SH EXAMPLES\n", file);
     PrintRoffExamples(s_examples, file);
     fputs(".SH EXIT STATUS\n", file);

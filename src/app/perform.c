@@ -235,6 +235,7 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
     if (!encoder && !def->transparent)
         snwReport(snw_warning, "apt install ffmpeg",
             "there will be a picture but no film, for the program ffmpeg is not here");
+
     snwFilmDef film = snwDefaultFilmDef();
     film.directory = def->directory;
     film.filmPath = stage->performance->noFilm ? NULL : stage->paths[snw_outputFilm];
@@ -431,18 +432,22 @@ static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage
     performance->badInput = result < 0;
     if (result < 0)
         return result;
+
     Describe(stage, performance);
     result = OpenFilm(stage, message);
     if (result >= 0)
         result = OpenExports(stage, message);
     if (result >= 0)
         result = RunScene(stage, performance, message);
+
+    // What a run that diverged or was stopped has shown is kept.
     performance->result = result;
     if (result < 0 && result != snw_errorDiverged && result != snw_errorInterrupted)
         return result;
     performance->ran = true;
     if (result < 0)
         snprintf(performance->reason, sizeof performance->reason, "%s", message->text);
+
     snwMessage later = {0};
     snwResult written = WriteOutputs(stage, performance, &later);
 

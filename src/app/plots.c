@@ -177,6 +177,7 @@ snwResult snwPlots_Write(
 
     char title[256];
     snprintf(title, sizeof title, "%s of %s", s_kinds[kind].title, name);
+
     snwPlotDef def = snwDefaultPlotDef();
     def.title = title;
     def.xLabel = "time (s)";

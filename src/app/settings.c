@@ -72,6 +72,7 @@ bool snwParam_ParseValue(const snwParamInfo* param, const char* text, double* va
     if (param->type == snw_paramBool && strcmp(text, "false") == 0)
         return *value = 0, true;
 
+    // Numbers, within the parameter's range; 0 and 1 will do for a bool.
     double number = 0;
     bool whole = param->type != snw_paramReal;
     if (!snwParseReal(text, &number) || number < param->lower || number > param->upper)

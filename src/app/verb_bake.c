@@ -160,6 +160,8 @@ static snwResult SaveSettings(Job* job, snwMessage* message)
     const char* sidecar = snwArgs_Text(job->args, "sidecar");
     if (!snwArgs_Has(job->args, "save-settings"))
         return snw_ok;
+
+    // The sidecar that was read, or the one that belongs to the character.
     if (sidecar != NULL)
         snprintf(path, sizeof path, "%s", sidecar);
     else if (!snwSidecarPath(job->args->operands[0], path, sizeof path))
@@ -262,6 +264,8 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
     snwInterrupt_NothingToLose(true, job->folder);
     snwResult result = snwBake_Open(job->context, def, &job->bake, &message);
     snwInterrupt_NothingToLose(false, NULL);
+
+    // Files are whole at any moment, so Ctrl-C need not wait for a frame.
     snprintf(job->lastWords, sizeof job->lastWords,
         "\nsinew: stopped; finished frames are kept in %s; the same command goes on\n", job->folder);
     snwInterrupt_EndSoon(job->lastWords);
@@ -318,6 +322,8 @@ static snwExit Prepare(Job* job, snwBakeDef* def)
     snwExit words = CheckWords(job);
     if (words != snw_exitOk)
         return words;
+
+    // And what shall be written is not there yet, or may be replaced.
     static const char* const s_files[] = {"film", "picture", "scene", "report"};
     for (size_t i = 0; i < sizeof s_files / sizeof *s_files; ++i)
         if (CheckFree(job, snwArgs_Text(job->args, s_files[i])) != snw_exitOk)

@@ -164,6 +164,7 @@ static snwExit ReadRequest(const snwArgs* args, Request* request)
                  snwArgs_Int(args, "samples", 1, 256, &def->samples);
     if (!sound)
         return snw_exitUsage;
+
     if (snwArgs_Has(args, "duration") && def->frames > 0)
         return snwUsage("one of them", "--duration and --frames contradict each other");
 

@@ -387,6 +387,7 @@ static void PrintCharacter(const snwBlueprint* blueprint, const snwCharacter* ch
         printf("angles    %.1f to %.1f degrees between faces of the flesh\n", facts.quality.minDihedral,
             facts.quality.maxDihedral);
 
+    // Litres: 1e3 of them are a cubic metre.
     printf("body      %.4g kg, %.4g l, %.3g x %.3g x %.3g m\n", info->mass, 1e3 * info->volume,
         info->upper.x - info->lower.x, info->upper.y - info->lower.y, info->upper.z - info->lower.z);
     printf("skeleton  %d bones, %d joints with %d degrees of freedom, %d handles\n", info->boneCount, info->jointCount,
@@ -552,6 +553,7 @@ static snwExit PrintFile(snwContext* context, const char* path, bool json)
     if (snwAsset_IsOne(context, path) || !snwMayBeJson(path))
         return PrintAsset(context, path, json);
 
+    // All else is a scene, or a mistake that reading a scene explains.
     snwSceneFile file = {0};
     snwMessage message;
     snwSceneOptions options = snwDefaultSceneOptions();

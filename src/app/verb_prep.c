@@ -30,11 +30,14 @@ static snwResult DrawReport(const snwAssetReport* report, const snwArgs* args, s
     for (int i = 0; i < count; ++i)
         surfaces[i] = (snwDefectSurface){report->surfaces.items[i].vertices,
             (const int(*)[3])report->surfaces.items[i].triangles, &report->surfaces.items[i].survey};
+
+    // Where there is one surface alone, a line says how it is on the whole.
     def.surfaces = surfaces;
     def.surfaceCount = count;
     def.title = report->asset->name;
     if (count == 1 && snwSurvey_Describe(&report->surfaces.items[0].survey, "", lines) > 0)
         def.subtitle = lines[0].text;
+
     snwResult result = count > 0 ? snwDrawDefects(report->context, &def, &image, message)
                                  : snwFail(message, snw_errorInput, NULL, "there is no surface to draw");
     if (result >= 0)
@@ -218,6 +221,7 @@ static snwExit Prepare(snwContext* context, const snwArgs* args)
     result = snwPrepareFile(context, args->operands[0], &def, &prepared, report, &message);
     snwInterrupt_NothingToLose(false, NULL);
     snwProgress_End(&progress);
+
     size_t size = 0;
     snwExit exit = result < 0 ? snwReportInput(&message) : snw_exitOk;
     if (result >= 0 && WritePrepared(context, prepared, args, &size, &message) < 0)

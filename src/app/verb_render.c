@@ -128,6 +128,7 @@ static snwResult DrawOne(Job* job, snwImage* image)
         FaceFront(job);
     if (result >= 0)
         result = snwLikeness_Draw(&likeness, job->look, &job->view, image, &job->message);
+
     snwLikeness_Free(&likeness);
     if (character != NULL)
         snwCharacter_Release(character);
@@ -200,6 +201,7 @@ static snwResult DrawSheet(Job* job, snwImage* image)
     // The characters that are named, or all built-in ones.
     for (int i = 0; i < count; ++i)
         names[i] = job->args->operandCount > 0 ? job->args->operands[i] : snwBuiltIn_Get(i)->name;
+
     snwSheetDef def = snwDefaultSheetDef();
     snwSheet sheet = {0};
     def.title = "The cast";

@@ -75,6 +75,7 @@ static snwExit Replay(const snwArgs* args, snwContext* context, const snwLog* lo
     fflush(stdout);
     if (result < 0 && !differs)
         return snwReportMessage(&message);
+
     if (stage->directory != NULL)
         snwExportsDef_List(&stage->def, stage->directory);
     if (!differs)

@@ -188,6 +188,7 @@ static void ChooseRun(Batch* batch, int run, snwPerformDef* def, char* directory
     def->options.seed = batch->firstSeed + (uint64_t)(run % seeds);
     int rest = run / seeds;
 
+    // The number of the run in mixed radix: seeds change fastest, then the last sweep.
     for (int i = batch->sweepCount - 1; i >= 0; --i)
     {
         const snwSweep* sweep = &batch->sweeps[i];
@@ -379,6 +380,8 @@ static snwExit WriteSweepFile(const Batch* batch, const snwTextTable* table)
         return snwReportMemory();
     snwTextTable_WriteCsv(table, stream);
     fclose(stream);
+
+    // A batch that is resumed writes its table anew.
     bool overwrite = batch->def.overwrite || batch->def.resume;
     snwResult result = snwFile_Write(batch->context, path, text, size, overwrite, &message);
     free(text);
