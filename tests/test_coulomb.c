@@ -111,6 +111,7 @@ static snwCoulombDef DefOf(Problem* p, double* scratch)
     def.rows = p->rows, def.blockCount = p->blockCount, def.blocks = p->blocks;
     def.w = p->w, def.stride = p->rows, def.compliance = p->compliance, def.q = p->q;
     def.lambda = p->lambda, def.scratch = scratch, def.seed = 7;
+    def.kernels = snwCholesky_Kernels(snw_simdScalar);
     return def;
 }
 

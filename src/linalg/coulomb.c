@@ -15,6 +15,7 @@ static const double s_yield = 1e-11;     // of a row's diagonal, for Newton's ma
 static const double s_firstYield = 1e-1; // a tenth of it next, or, where Newton is lost, ten times as much
 static const double s_mostYield = 30;
 static const double s_silent = 1e-300; // lambda below it is none
+static const double s_even = 1e-10;    // of the diagonal: less is rounding of what is symmetric
 
 enum
 {
@@ -23,7 +24,8 @@ enum
     snw_tryNewtons = 25, // of one try
     snw_yields = 15,
     snw_halvings = 2,
-    snw_angleSteps = 60 // of the root of a sliding block, at most
+    snw_angleSteps = 60, // of the root of a sliding block, at most
+    snw_aligned = 8      // doubles
 };
 
 typedef struct Work
@@ -41,6 +43,9 @@ typedef struct Work
     double* centre;
     double* jacobian; // of the rows that are alive
     int *alive, *pivots;
+    bool symmetric;
+    double *factor, *panels, *gram; // of W_SS; [Y; Z]; and [Y; Z] [Y; Z]^T
+    double* right;
     snwCoulombReport report;
 } Work;
 
@@ -49,10 +54,17 @@ snwCoulombDef snwCoulomb_DefaultDef(void)
     return (snwCoulombDef){.start = snw_coulombWarm, .newtons = 800, .sweeps = 200, .tolerance = 1e-9};
 }
 
+// Of 1.5 t rows of n - t columns, whatever t.
+static size_t PanelRoom(int rows)
+{
+    size_t n = (size_t)rows;
+    return n * n / 2 + 16 * n;
+}
+
 size_t snwCoulomb_ScratchCount(int rows)
 {
     size_t n = (size_t)rows;
-    return 2 * n * n + 12 * n;
+    return 3 * n * n + 22 * n + snwDense_Count(rows) + PanelRoom(rows) + 4 * snw_aligned;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -372,23 +384,194 @@ static void FillRows(Work* k, int count)
     }
 }
 
+// A block whose rows are not plain velocities: its tangents, or all of a ball, in T.
+typedef struct Sliding
+{
+    int first, count;   // rows, beside each other
+    int normal;         // row; -1: a ball
+    double slope[3][3]; // Sigma
+    double radial[3];   // R
+} Sliding;
+
+// False: nothing slides there.
+static bool IsSliding(const Work* k, int b, Sliding* s)
+{
+    const snwCoulombBlock* block = &k->def->blocks[b];
+    int n = block->row;
+    if (k->pivots[n] < 0 || (block->kind != snw_coulombBall && block->kind != snw_coulombFriction))
+        return false;
+    *s = (Sliding){.first = n, .count = 3, .normal = -1};
+    if (block->kind == snw_coulombBall)
+    {
+        const double pulled[3] = {k->x[n] - k->w[n], k->x[n + 1] - k->w[n + 1], k->x[n + 2] - k->w[n + 2]};
+        double point[3];
+        OntoBall(pulled, k->friction[b], point, s->slope);
+        return s->slope[0][0] != 1 || s->slope[1][1] != 1 || s->slope[2][2] != 1;
+    }
+    const double slid[2] = {k->x[n + 1] - k->w[n + 1], k->x[n + 2] - k->w[n + 2]};
+    Projection p = Project(k->def->shape, slid, k->friction[b] * (k->x[n] - k->w[n]));
+    s->first = n + 1, s->count = 2, s->normal = n;
+    memcpy(s->slope[0], p.slope[0], sizeof p.slope[0]), memcpy(s->slope[1], p.slope[1], sizeof p.slope[1]);
+    for (int c = 0; c < 2; ++c)
+        s->radial[c] = k->friction[b] * p.radial[c];
+    return p.slope[0][0] != 1 || p.slope[1][1] != 1;
+}
+
+// Rows of A between lists of rows, yield and all.
+static void Gather(const Work* k, const int* rows, int rowCount, const int* columns, int columnCount, double* out)
+{
+    for (int i = 0; i < rowCount; ++i, out += columnCount)
+    {
+        const double* from = k->a + (size_t)rows[i] * (size_t)k->n;
+        for (int j = 0; j < columnCount; ++j)
+            out[j] = from[columns[j]] + (rows[i] == columns[j] ? k->yield + s_yield : 0);
+    }
+}
+
+// The system of FillRows by the factor of its symmetric part; the step by rows, in trial. False: there is none.
+static bool SolveSymmetric(Work* k)
+{
+    // Lists: S from the front of alive, T from the back; f as the right sides.
+    int n = k->n, plain = 0, sliding = 0, *back = k->alive + n; // of alive's room, the second half
+    for (int b = 0; b < k->def->blockCount; ++b)
+    {
+        Sliding s;
+        int row = k->def->blocks[b].row, rows = RowsOf(k->def->blocks[b].kind);
+        bool slides = IsSliding(k, b, &s);
+        for (int r = row; r < row + rows && k->pivots[row] >= 0; ++r)
+            if (slides && r >= s.first)
+                back[sliding++] = r;
+            else
+                k->alive[plain++] = r;
+    }
+    snwDense dense = {k->def->kernels, plain, k->factor};
+    Gather(k, k->alive, plain, k->alive, plain, k->jacobian);
+    if (plain > 0 && snwDense_Factor(&dense, k->jacobian, plain) >= 0)
+        return false;
+    for (int i = 0; i < plain; ++i)
+        k->pivots[k->alive[i]] = i;
+
+    // Right sides: -F less what the dead give; those of T with R and Sigma of theirs.
+    for (int r = 0; r < n; ++r)
+    {
+        const double* from = k->a + (size_t)r * (size_t)n;
+        double sum = 0;
+        for (int j = 0; j < n && k->pivots[r] >= 0; ++j)
+            if (k->pivots[j] < 0 && k->x[j] != 0)
+                sum += from[j] * k->x[j];
+        k->trial[r] = sum;
+    }
+    for (int i = 0; i < plain; ++i)
+        k->right[i] = k->trial[k->alive[i]] - k->f[k->alive[i]];
+    if (plain > 0)
+        snwDense_Forward(&dense, k->right);
+    if (sliding == 0)
+    {
+        if (plain > 0)
+            snwDense_Backward(&dense, k->right);
+        for (int r = 0; r < n; ++r)
+            k->trial[r] = k->pivots[r] < 0 ? -k->x[r] : k->right[k->pivots[r]];
+        return true;
+    }
+
+    // [Y; Z], with a row of Z per block that slides.
+    double* rows = k->jacobian;
+    int more = 0;
+    Gather(k, back, sliding, k->alive, plain, rows);
+    for (int b = 0; b < k->def->blockCount; ++b)
+    {
+        Sliding s;
+        if (!IsSliding(k, b, &s) || s.normal < 0)
+            continue;
+        double* unit = rows + (size_t)(sliding + more++) * (size_t)plain;
+        memset(unit, 0, (size_t)plain * sizeof *unit);
+        unit[k->pivots[s.normal]] = 1;
+    }
+    int all = sliding + more;
+    if (plain > 0)
+    {
+        snwDense_ForwardRows(&dense, all, rows, plain, k->panels);
+        snwDense_Gram(&dense, all, k->panels, k->gram, all);
+        snwDense_MulRows(&dense, all, k->panels, k->right, k->step); // Y u and Z u
+    }
+    else
+        memset(k->gram, 0, (size_t)all * (size_t)all * sizeof *k->gram),
+            memset(k->step, 0, (size_t)all * sizeof *k->step);
+
+    // The matrix of T, in place of the rows, and its right side behind it.
+    double *matrix = k->jacobian, *side = k->gram + (size_t)n * (size_t)n;
+    for (int b = 0, at = 0, z = sliding; b < k->def->blockCount; ++b)
+    {
+        Sliding s;
+        if (!IsSliding(k, b, &s))
+            continue;
+        for (int c = 0; c < s.count; ++c)
+        {
+            double *to = matrix + (size_t)(at + c) * (size_t)sliding, f = -k->f[s.first + c];
+            for (int j = 0; j < sliding; ++j)
+            {
+                double sum = s.normal >= 0 ? s.radial[c] * k->gram[(size_t)z * (size_t)all + (size_t)j] : 0;
+                for (int d = 0; d < s.count; ++d)
+                {
+                    int row = at + d;
+                    double w = k->a[(size_t)back[row] * (size_t)n + (size_t)back[j]] + (row == j ? k->yield : 0);
+                    sum += s.slope[c][d] * (w - k->gram[(size_t)row * (size_t)all + (size_t)j]);
+                }
+                to[j] = sum;
+            }
+            for (int d = 0; d < s.count; ++d)
+            {
+                to[at + d] += (c == d) - s.slope[c][d];
+                f += s.slope[c][d] * (k->trial[s.first + d] - k->step[at + d]);
+            }
+            to[at + c] += s_yield;
+            if (s.normal >= 0) // the dead in w_N, and R (f_N - Z u)
+                f += s.radial[c] * (k->f[s.normal] + k->step[z]);
+            side[at + c] = f;
+        }
+        at += s.count, z += s.normal >= 0;
+    }
+    int* pivots = k->alive + plain; // behind S
+    if (!snwLu_Factor(sliding, matrix, sliding, pivots))
+        return false;
+    snwLu_Solve(sliding, matrix, sliding, pivots, side);
+
+    for (int i = 0; i < sliding; ++i)
+        side[i] = -side[i];
+    if (plain > 0)
+    {
+        snwDense_AddRows(&dense, sliding, k->panels, side, k->right);
+        snwDense_Backward(&dense, k->right);
+    }
+    for (int r = 0; r < n; ++r)
+        k->trial[r] = k->pivots[r] < 0 ? -k->x[r] : 0;
+    for (int i = 0; i < plain; ++i)
+        k->trial[k->alive[i]] = k->right[i];
+    for (int i = 0; i < sliding; ++i)
+        k->trial[back[i]] = -side[i];
+    return true;
+}
+
 // One step from x, whose w and f are known. Where nothing on the way is better, the shortest is taken all the same: F
 // has kinks, and behind one it may have to rise before it falls. (Steps that must get better left 6 % of the problems
 // of a figure that lies on hard balls unsolved, these 0.1 %.) False: the matrix is singular.
 static bool NewtonStep(Work* k)
 {
+    // Newton's direction from the rows that are alive, in trial.
     int n = k->n, count = ListAlive(k);
+    if (!k->symmetric || !SolveSymmetric(k))
+    {
+        count = ListAlive(k);
+        FillRows(k, count);
+        int* pivots = k->alive + n; // behind
+        if (!snwLu_Factor(count, k->jacobian, count, pivots))
+            return false;
+        snwLu_Solve(count, k->jacobian, count, pivots, k->step);
 
-    // Newton's direction from the rows that are alive.
-    FillRows(k, count);
-    int* pivots = k->alive + n; // behind
-    if (!snwLu_Factor(count, k->jacobian, count, pivots))
-        return false;
-    snwLu_Solve(count, k->jacobian, count, pivots, k->step);
-
-    // From places to rows; the dead fall to 0.
-    for (int i = n; i-- > 0;)
-        k->trial[i] = k->pivots[i] < 0 ? -k->x[i] : k->step[k->pivots[i]];
+        // From places to rows; the dead fall to 0.
+        for (int i = n; i-- > 0;)
+            k->trial[i] = k->pivots[i] < 0 ? -k->x[i] : k->step[k->pivots[i]];
+    }
     double before = Merit(k, k->f), size = 1;
     memcpy(k->step, k->trial, (size_t)n * sizeof *k->step);
 
@@ -691,6 +874,13 @@ static void* Take(double** at, size_t count)
     return taken;
 }
 
+static void* TakeAligned(double** at, size_t count)
+{
+    uintptr_t mask = snw_aligned * sizeof(double) - 1;
+    *at = (double*)(void*)(((uintptr_t)*at + mask) & ~mask);
+    return Take(at, count);
+}
+
 static void Scale(Work* k)
 {
     const snwCoulombDef* def = k->def;
@@ -736,6 +926,16 @@ static void Scale(Work* k)
     }
 }
 
+static bool IsSymmetric(const Work* k)
+{
+    size_t n = (size_t)k->n;
+    for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j < i; ++j)
+            if (!(fabs(k->a[i * n + j] - k->a[j * n + i]) <= s_even))
+                return false;
+    return true;
+}
+
 static Work Prepare(const snwCoulombDef* def)
 {
     Work k = {.def = def, .n = def->rows, .bestResidual = INFINITY};
@@ -747,7 +947,12 @@ static Work Prepare(const snwCoulombDef* def)
     k.trial = Take(&at, n), k.step = Take(&at, n), k.best = Take(&at, n);
     k.centre = Take(&at, n);
     k.alive = Take(&at, n), k.pivots = Take(&at, n); // two ints to a double: alive has room for n more
+    k.gram = Take(&at, n * n + n);
+    k.factor = TakeAligned(&at, snwDense_Count(def->rows));
+    k.panels = TakeAligned(&at, PanelRoom(def->rows));
+    k.right = TakeAligned(&at, n + 8);
     Scale(&k);
+    k.symmetric = def->kernels != NULL && IsSymmetric(&k);
     return k;
 }
 

@@ -11,15 +11,24 @@
 //
 // How: rows are scaled to a unit diagonal. Newton's method on the natural map of the problem (Alart and Curnier 1991)
 //     F(x) = x - P(x - w),  P the projection onto S of the radius that the normal row has there,
-// with LU and a short line search is exact in a few steps, or fails where the matrix is singular or the steps go round
+// with a short line search is exact in a few steps, or fails where the matrix is singular or the steps go round
 // in circles. Then problems that yield to the last answer, less and less, and sweeps of block Gauss-Seidel, each block
 // solved exactly, bring it closer, and Newton has another try. What comes out is always in the cones, and the best that
 // was seen.
+//
+// Newton's matrix is that of W but for what slides. With S all rows that are plain velocities (pressing normals,
+// tangents that stick, limits, loops) and T the others, whose rows are R w_N + Sigma w_T + (1 - Sigma) x_T - R x_N,
+//     W_SS = L L^T, Y = W_TS L^-T, Z = E_N L^-T:
+//     (Sigma (W_TT - Y Y^T) + 1 - Sigma + R Z Y^T) dx_T = f_T - R (f_N - Z u) - Sigma Y u,  u = L^-1 f_S,
+// so LU is left with T alone, and the rest has the kernels of dense.h. Where W has no symmetry, or W_SS no factor, LU
+// has it all.
 //
 // Redundant rigid contacts (a box on twenty points) have no unique impulses: without a compliance what comes out is one
 // of many, with the same effect.
 
 #pragma once
+
+#include "linalg/dense.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,10 +76,11 @@ typedef struct snwCoulombDef
     snwCoulombShape shape;
     snwCoulombStart start;
     uint64_t seed;
-    int newtons, sweeps; // at most so many of each
-    double tolerance;    // of the residual
-    double* lambda;      // [rows] in, if warm, and out
-    double* scratch;     // [snwCoulomb_ScratchCount(rows)]
+    int newtons, sweeps;               // at most so many of each
+    const snwCholeskyKernels* kernels; // for symmetric W; NULL: LU alone
+    double tolerance;                  // of the residual
+    double* lambda;                    // [rows] in, if warm, and out
+    double* scratch;                   // [snwCoulomb_ScratchCount(rows)]
 } snwCoulombDef;
 
 snwCoulombDef snwCoulomb_DefaultDef(void);

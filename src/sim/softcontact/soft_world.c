@@ -789,6 +789,7 @@ static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, in
         .newtons = settings->newtons,
         .sweeps = settings->sweeps,
         .tolerance = settings->tolerance,
+        .kernels = snwCholesky_Kernels(world->context->simd),
         .lambda = lambda,
         .scratch = world->scratch};
 
