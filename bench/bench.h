@@ -110,8 +110,8 @@ bool snwBenchReport_AddPicture(
     snwBenchReport* report, const char* name, int width, int height, const unsigned char* pixels);
 void snwBenchReport_FreePictures(snwBenchReport* report);
 
-// NAME.svg and NAME.png of every figure that has a point, NAME.png of every picture, and rows.json, in a folder that
-// exists.
+// NAME.svg, NAME.png and NAME.csv of every figure that has a point, NAME.png of every picture, and rows.json, in a
+// folder that exists.
 typedef struct snwBenchOutput
 {
     snwContext* context;

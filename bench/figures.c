@@ -151,6 +151,43 @@ static bool HasPoint(const snwBenchFigure* figure)
     return false;
 }
 
+// NULL: it failed.
+static FILE* OpenFile(const snwBenchOutput* output, const char* name, snwMessage* message)
+{
+    char path[snw_maxPath];
+    FILE* file = NULL;
+    if (!snwJoinPath(path, sizeof path, output->folder, name))
+        snwFail(message, snw_errorArgument, NULL, "the path of '%s' is too long", name);
+    else if ((file = fopen(path, output->overwrite ? "w" : "wx")) == NULL)
+        snwFail(message, snw_errorIo, "--force replaces files that exist", "cannot write '%s'", path);
+    return file;
+}
+
+static snwResult CloseFile(FILE* file, const char* name, snwMessage* message)
+{
+    bool failed = ferror(file) != 0;
+    if (fclose(file) != 0 || failed)
+        return snwFail(message, snw_errorIo, NULL, "cannot write '%s'", name);
+    return snw_ok;
+}
+
+// Points as they are, no logarithms: a line of each, with the curve's label in front.
+static snwResult WritePoints(const snwBenchFigure* figure, const snwBenchOutput* output, snwMessage* message)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s.csv", figure->name);
+    FILE* file = OpenFile(output, name, message);
+    if (file == NULL)
+        return snw_errorIo;
+    fprintf(file, "curve,x,y\n");
+    for (int i = 0; i < figure->curveCount; ++i)
+        for (int k = 0; k < figure->curves[i].count; ++k)
+            if (isfinite(figure->curves[i].x[k]) && isfinite(figure->curves[i].y[k]))
+                fprintf(file, "\"%s\",%.9g,%.9g\n", figure->curves[i].label, figure->curves[i].x[k],
+                    figure->curves[i].y[k]);
+    return CloseFile(file, name, message);
+}
+
 static void TakeLogarithms(double* values, int count)
 {
     for (int i = 0; i < count; ++i)
@@ -164,10 +201,14 @@ static snwResult WriteFigure(snwBenchFigure* figure, const snwBenchOutput* outpu
     snwPlotDef def = snwDefaultPlotDef();
     char stem[snw_maxPath];
     for (int i = 0; i < figure->curveCount; ++i)
+        if (figure->curves[i].failed)
+            return snwFailMemory(message);
+    snwResult result = WritePoints(figure, output, message);
+    if (result < 0)
+        return result;
+    for (int i = 0; i < figure->curveCount; ++i)
     {
         const snwBenchCurve* c = &figure->curves[i];
-        if (c->failed)
-            return snwFailMemory(message);
         if (figure->logX)
             TakeLogarithms(c->x, c->count);
         if (figure->logY)
@@ -191,16 +232,11 @@ static snwResult WriteFigure(snwBenchFigure* figure, const snwBenchOutput* outpu
 
 static snwResult WriteRows(const snwBenchReport* report, const snwBenchOutput* output, snwMessage* message)
 {
-    char path[snw_maxPath];
-    if (!snwJoinPath(path, sizeof path, output->folder, "rows.json"))
-        return snwFail(message, snw_errorArgument, NULL, "the path of rows.json is too long");
-    FILE* file = fopen(path, output->overwrite ? "w" : "wx");
+    FILE* file = OpenFile(output, "rows.json", message);
     if (file == NULL)
-        return snwFail(message, snw_errorIo, "--force replaces files that exist", "cannot write '%s'", path);
-    snwResult result = snwBenchReport_WriteJson(report, file);
-    if (fclose(file) != 0 || result < 0)
-        return snwFail(message, snw_errorIo, NULL, "cannot write '%s'", path);
-    return snw_ok;
+        return snw_errorIo;
+    snwResult written = snwBenchReport_WriteJson(report, file), closed = CloseFile(file, "rows.json", message);
+    return written < 0 ? snwFail(message, snw_errorIo, NULL, "cannot write 'rows.json'") : closed;
 }
 
 snwResult snwBenchReport_WriteFiles(snwBenchReport* report, const snwBenchOutput* output, snwMessage* message)

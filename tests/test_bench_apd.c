@@ -66,6 +66,12 @@ TEST(bench, figuresShowThePaperBesideOurs)
     free(svg);
     snprintf(path, sizeof path, "%s/errors.png", output.folder);
     CHECK(IsPng(path));
+    snprintf(path, sizeof path, "%s/errors.csv", output.folder);
+    char* points = snwReadWhole(path);
+    REQUIRE(points != NULL);
+    CHECK_CONTAINS(points, "curve,x,y\n\"ours\",0,1\n\"ours\",1,0.954992586\n");
+    CHECK_CONTAINS(points, "\"Smith 2015, Fig. 3\",199,0.1\n");
+    free(points);
     snprintf(path, sizeof path, "%s/empty.png", output.folder);
     CHECK(!IsPng(path));
     snprintf(path, sizeof path, "%s/rows.json", output.folder);

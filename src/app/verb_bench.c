@@ -169,7 +169,7 @@ static const snwOption s_options[] = {
         "apd, contact: only this scene or figure; flesh, pbcd, rigpbd: only this part (flesh: PART/WORDS for some of "
         "it); prep: "
         "only surfaces so named"},
-    {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write rows.json and figures (SVG, PNG) there"},
+    {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write rows.json and figures (SVG, PNG, CSV) there"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
     {"regenerate-truth", 0, NULL, false, snw_completeNothing, NULL, "apd: compute the stored truths anew (minutes)"},
     {"metrics-doc", 0, NULL, false, snw_completeNothing, NULL, "print docs/bench.md"},
