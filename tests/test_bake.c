@@ -1091,6 +1091,11 @@ TEST(bake, reportsTellWhereFleshIsWorst)
         b->lag, LagBetween(snwBake_GetFrames(soft.bake), -1, 2), b->lag); // of the same size: a length, not a part
     CHECK(strcmp(b->lagBone, "lower") == 0);
     CHECK(b->lagFrame > 0 && b->lagFrame < b->frames);
+    REQUIRE(b->lagCount == 2); // the body goes farther than the hat
+    CHECK_NEAR(b->lags[0].most, b->lag, 0);
+    CHECK(strcmp(b->lags[0].mesh, "body") == 0 && strcmp(b->lags[0].bone, "lower") == 0);
+    CHECK(b->lags[0].frame == b->lagFrame && b->lags[1].most < b->lags[0].most);
+    CHECK(strcmp(b->lags[1].mesh, "hat") == 0);
     CHECK_INT(b->driftCount, 2);
     for (int i = 0; i < b->driftCount; ++i)
     {

@@ -14,6 +14,7 @@
 enum
 {
     snw_driftsShown = 3,
+    snw_lagsShown = 4,
 };
 
 static json_t* Lines(const char lines[][224], int count)
@@ -32,6 +33,16 @@ static json_t* DriftJson(const snwBakeReport* report)
             list, json_pack("{s:s, s:o, s:o, s:o}", "bone", report->drifts[i].bone, "mean",
                       snwJsonReal(report->drifts[i].mean), "most", snwJsonReal(report->drifts[i].most), "skeleton",
                       snwJsonReal(report->drifts[i].skeleton)));
+    return list;
+}
+
+static json_t* LagsJson(const snwBakeReport* report)
+{
+    json_t* list = json_array();
+    for (int i = 0; i < report->lagCount; ++i)
+        json_array_append_new(
+            list, json_pack("{s:s, s:o, s:i, s:s}", "mesh", report->lags[i].mesh, "most",
+                      snwJsonReal(report->lags[i].most), "frame", report->lags[i].frame, "bone", report->lags[i].bone));
     return list;
 }
 
@@ -107,6 +118,7 @@ json_t* snwBakeReport_ToJson(const snwBake* bake, const snwBakeOutputReport* wri
             r->stretchBone, "artist", snwJsonReal(r->artistStretch)));
     json_object_set_new(root, "lag",
         json_pack("{s:o, s:i, s:s}", "most", snwJsonReal(r->lag), "frame", r->lagFrame, "bone", r->lagBone));
+    json_object_set_new(root, "surfaces", LagsJson(r));
     json_object_set_new(root, "drift", DriftJson(r));
     json_object_set_new(root, "loop", r->cycles > 0 ? LoopJson(r) : json_null());
     json_object_set_new(root, "cuts", json_integer(r->cuts));
@@ -167,13 +179,32 @@ static void PrintDrift(const snwBakeReport* r)
     free(taken);
 }
 
+// Whose flesh goes how far.
+static void PrintLags(const snwBakeReport* r)
+{
+    int moving = 0;
+    for (int i = 0; i < r->lagCount; ++i)
+        moving += r->lags[i].most > 0;
+    if (moving == 0)
+        printf("%-10s nowhere else than the artist's\n", "flesh");
+    for (int i = 0; i < moving && i < snw_lagsShown; ++i)
+    {
+        const snwBakeLag* lag = &r->lags[i];
+        char most[32];
+        printf("%-10s '%s': up to %s from the artist's, frame %d%s%s\n", i == 0 ? "flesh" : "", lag->mesh,
+            LengthText(lag->most, most), lag->frame, lag->bone[0] != 0 ? ", " : "", lag->bone);
+    }
+    if (moving > snw_lagsShown)
+        printf("%-10s %d more surfaces move less\n", "", moving - snw_lagsShown);
+    if (moving > 0 && r->lagCount > moving)
+        printf("%-10s %d surfaces have none\n", "", r->lagCount - moving);
+}
+
 // What to turn, by what moves most.
 static void PrintKnobs(const snwBakeReport* r)
 {
-    char lag[32];
-    LengthText(2 * r->lag, lag);
-    printf("%-10s --softness 2 for about %s, 0.5 for a quarter of that%s\n", "turn", lag,
-        r->limited > 0.05 ? "; --falloff 0 lets flesh go beyond its reach" : "");
+    printf("%-10s --softness 2 lets flesh swing nearly twice as far, and slower; 0.5 firms it up%s\n", "turn",
+        r->limited > 0.05 ? "; --falloff 0 lets it go beyond its reach" : "");
     if (r->lagBone[0] != 0)
         printf(
             "%-10s --material '%s:muscle' firms up what moves most, '%s:fat' loosens it\n", "", r->lagBone, r->lagBone);
@@ -206,7 +237,6 @@ static void PrintFolds(const snwAgainst* against)
 void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written)
 {
     const snwBakeReport* r = snwBake_GetReport(bake);
-    char lag[32];
 
     // Notes, then a line for each thing that one may want to know.
     for (int i = 0; i < r->noteCount; ++i)
@@ -218,8 +248,7 @@ void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written
             "loop", r->cycles, r->seamPosition, r->seamVelocity);
     printf("%-10s %.2f s to prepare, %.2f s to simulate, %.2f ms per frame\n", "time", r->prepareSeconds, r->seconds,
         r->stepMs);
-    printf("%-10s up to %s from the artist's, frame %d, %s\n", "flesh", LengthText(r->lag, lag), r->lagFrame,
-        r->lagBone[0] != 0 ? r->lagBone : "no bone");
+    PrintLags(r);
     printf("%-10s %.0f %% at worst, frame %d, %s (the artist's own motion: %.0f %%)\n", "stretch", 100 * r->stretch,
         r->stretchFrame, r->stretchBone[0] != 0 ? r->stretchBone : "no bone", 100 * r->artistStretch);
     PrintDrift(r);

@@ -96,9 +96,20 @@ typedef struct snwBakeDrift
     double skeleton;   // m: the most that the bone itself is off
 } snwBakeDrift;
 
+// The farthest that flesh of a surface gets from where the artist has it.
+typedef struct snwBakeLag
+{
+    const char* mesh;
+    const char* bone; // whose flesh it is; "" if none
+    double most;      // m
+    int frame;
+} snwBakeLag;
+
 typedef struct snwBakeReport
 {
     char clip[128];
+    snwBakeLag* lags; // by surface that is touched, the farthest first
+    int lagCount;
     int frames, cachedFrames;          // of the output; of them and of preroll, how many were there from an earlier run
     double rate, start, end;           // 1/s; s, in the clip
     double preroll;                    // s

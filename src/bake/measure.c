@@ -119,8 +119,10 @@ static double InvertedShare(const snwCharacterDef* def, const float* x)
     return def->tetCount > 0 ? (double)count / def->tetCount : 0;
 }
 
-static void MeasureLag(Meter* meter, int frame, int index, const snwSkin* flesh, const float* artist)
+static void MeasureLag(Meter* meter, int frame, int touched, const snwSkin* flesh, const float* artist)
 {
+    int index = meter->bake->surfaces[touched];
+    snwBakeLag* own = &meter->bake->report.lags[touched];
     const snwWeights* weights = &meter->character->def.boneWeights;
     snwBakeReport* report = &meter->bake->report;
     for (int v = 0; v < snwPrepared_GetSurface(meter->bake->prepared, index)->vertexCount; ++v)
@@ -133,6 +135,12 @@ static void MeasureLag(Meter* meter, int frame, int index, const snwSkin* flesh,
         double lag = Length(d);
         int carrier = CarrierOf(meter, index, v);
 
+        if (lag > own->most)
+        {
+            own->most = lag;
+            own->frame = frame;
+            own->bone = snwBake_MainBone(meter->character, carrier);
+        }
         if (lag > report->lag)
         {
             report->lag = lag;
@@ -179,7 +187,7 @@ static snwResult MeasureSurfaces(Meter* meter, int frame, snwMessage* message)
         }
 
         MeasureStretch(meter, frame, bake->surfaces[i], flesh.positions, artist.positions);
-        MeasureLag(meter, frame, bake->surfaces[i], &flesh, artist.positions);
+        MeasureLag(meter, frame, i, &flesh, artist.positions);
     }
 
     // The mean over all flesh of a bone, in this frame.
@@ -402,6 +410,12 @@ static snwResult MeasureBones(Meter* meter, snwMessage* message)
     return result;
 }
 
+static int CompareLags(const void* a, const void* b)
+{
+    const snwBakeLag *x = a, *y = b;
+    return x->most != y->most ? (x->most < y->most) - (x->most > y->most) : strcmp(x->mesh, y->mesh);
+}
+
 static void Judge(Meter* meter)
 {
     snwBake* bake = meter->bake;
@@ -466,6 +480,13 @@ static bool Allocate(Meter* meter)
     meter->drifts = snwArena_Alloc(arena, (size_t)meter->boneCount + 1, sizeof *meter->drifts);
     for (int b = 0; b < meter->boneCount && !arena->failed; ++b)
         meter->drifts[b].bone = meter->character->def.bones[b].name;
+
+    snwBakeReport* report = &meter->bake->report;
+    report->lagCount = meter->bake->surfaceCount;
+    report->lags = snwArena_Alloc(arena, (size_t)report->lagCount + 1, sizeof *report->lags);
+    for (int i = 0; i < report->lagCount && !arena->failed; ++i)
+        report->lags[i] = (snwBakeLag){
+            .mesh = snwPrepared_GetSurface(meter->bake->prepared, meter->bake->surfaces[i])->name, .bone = ""};
     return !arena->failed;
 }
 
@@ -502,6 +523,7 @@ snwResult snwBake_Measure(snwBake* bake, snwMessage* message)
         result = MeasureBones(&meter, message);
     if (result >= 0)
         result = MeasureStart(&meter, message);
+    qsort(report->lags, (size_t)report->lagCount, sizeof *report->lags, CompareLags);
     if (result >= 0)
         Judge(&meter);
 

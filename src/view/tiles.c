@@ -87,7 +87,15 @@ static snwResult MakeSheet(Tiles* tiles, snwMessage* message)
     def.captions = true;
     def.textSize = snwFloat_Clamp((float)film->width / 24, 10, 22);
     for (int i = 0; i < count; ++i)
-        FitName(tiles->def->names[i], def.textSize, (float)film->width, tiles->names[i]);
+    {
+        const snwFilm* shown = tiles->def->films[i];
+        char name[snw_nameSize];
+        snprintf(name, sizeof name, "%s", tiles->def->names[i]);
+        if (shown->differs) // what its colours stand for
+            snprintf(
+                name, sizeof name, "%s: %.4g to %.4g mm", tiles->def->names[i], shown->scale.lower, shown->scale.upper);
+        FitName(name, def.textSize, (float)film->width, tiles->names[i]);
+    }
     return snwCreateSheet(tiles->context, &def, &tiles->sheet, message);
 }
 
