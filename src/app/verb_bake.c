@@ -322,8 +322,6 @@ static snwExit Prepare(Job* job, snwBakeDef* def)
     snwExit words = CheckWords(job);
     if (words != snw_exitOk)
         return words;
-
-    // And what shall be written is not there yet, or may be replaced.
     static const char* const s_files[] = {"film", "picture", "scene", "report"};
     for (size_t i = 0; i < sizeof s_files / sizeof *s_files; ++i)
         if (CheckFree(job, snwArgs_Text(job->args, s_files[i])) != snw_exitOk)

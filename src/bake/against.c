@@ -84,6 +84,7 @@ static void Sample(const snwAssetChannel* channel, double time, double* out)
     double s = key < last && time > channel->times[key] && channel->interpolation != snw_assetStep
                    ? (time - channel->times[key]) / (channel->times[key + 1] - channel->times[key])
                    : 0;
+
     for (int i = 0; i < channel->width; ++i)
         out[i] = Between(channel, key, s, i);
     if (channel->path != snw_pathRotation || channel->interpolation != snw_assetLinear || s == 0)
@@ -117,6 +118,8 @@ static void PoseNodes(Stage* stage, int clip, double time, int movingCount)
     {
         snwAssetPose pose = asset->nodes[i].pose;
         bool moves = false;
+
+        // What the clip gives of translation, rotation and scale; the rest is the node's own.
         for (int k = 0; k < asset->animations[clip].channelCount && i < movingCount; ++k)
         {
             const snwAssetChannel* channel = &asset->animations[clip].channels[k];
@@ -125,6 +128,7 @@ static void PoseNodes(Stage* stage, int clip, double time, int movingCount)
                 continue;
             Sample(channel, time, v);
             moves = true;
+
             if (channel->path == snw_pathTranslation)
                 pose.translation = (snwVec3){v[0], v[1], v[2]};
             else if (channel->path == snw_pathScale)
@@ -132,6 +136,8 @@ static void PoseNodes(Stage* stage, int clip, double time, int movingCount)
             else
                 pose.rotation = snwQuat_Normalize((snwQuat){v[0], v[1], v[2], v[3]});
         }
+
+        // A sheared matrix has no such parts: it is kept where nothing moves it.
         stage->locals[i] = asset->nodes[i].sheared && !moves
                                ? asset->nodes[i].local
                                : snwAffine_FromTrs(pose.translation, pose.rotation, pose.scale);
@@ -159,6 +165,7 @@ static void PoseRange(int begin, int end, void* data)
                 x = snwVec3_MulAdd(x, stage->weights[m],
                     (snwVec3){(double)offsets[i][0], (double)offsets[i][1], (double)offsets[i][2]});
         }
+
         for (int k = stage->skin != NULL ? mesh->weights.starts[i] : 0;
              stage->skin != NULL && k < mesh->weights.starts[i + 1]; ++k)
         {
@@ -170,6 +177,8 @@ static void PoseRange(int begin, int end, void* data)
                 sum, mesh->weights.values[k], snwAffine_Apply(stage->worlds[stage->skin->joints[joint]], local));
             total += mesh->weights.values[k];
         }
+
+        // Weights need not add up to 1.
         stage->now[i] = total > 0 ? snwVec3_Scale(sum, 1 / total) : snwAffine_Apply(stage->worlds[stage->node], x);
     }
 }
@@ -183,9 +192,12 @@ static void PoseSurface(Stage* stage, int clip, double time, int node, int morph
     stage->skin = from->skin >= 0 && stage->mesh->weights.starts != NULL ? &asset->skins[from->skin] : NULL;
     stage->node = node;
     stage->morphCount = morphCount;
+
+    // Weights of morphs: the node's or the mesh's, unless the clip has some.
     for (int i = 0; i < stage->mesh->morphCount; ++i)
         stage->weights[i] = from->morphWeights != NULL && i < from->morphCount ? (double)from->morphWeights[i]
                                                                                : stage->mesh->morphs[i].weight;
+
     for (int k = 0; k < asset->animations[clip].channelCount; ++k)
     {
         const snwAssetChannel* channel = &asset->animations[clip].channels[k];
@@ -193,6 +205,7 @@ static void PoseSurface(Stage* stage, int clip, double time, int node, int morph
             channel->width == stage->mesh->morphCount)
             Sample(channel, time, stage->weights);
     }
+
     snwParallelFor(asset->context, stage->mesh->vertexCount, snw_grain, PoseRange, stage);
 }
 
@@ -275,6 +288,7 @@ static snwResult MakePairs(Job* job)
             return snwFailMemory(job->message);
         job->out->edges += pair->scenery ? 0 : pair->folds.count;
     }
+
     job->out->surfaces = job->pairCount;
     return snw_ok;
 }
@@ -407,8 +421,10 @@ static snwResult MeasureEdges(Job* job, int clip)
             place.mesh = NameOf(job, pair);
             MeetCount(job, pair, (Count){&out->sourceFolded, &out->sourceFoldedPlace}, folded, worst, place);
         }
+
         result = Tell(job);
     }
+
     return result;
 }
 
@@ -482,12 +498,14 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
     snwAgainstPlace place = {.clip = source->animations[clip].name, .frame = frame, .time = TimeOf(job, clip, frame)};
     int torn = 0, folded = 0; // in this frame
     snwResult result = snw_ok;
+
     PoseNodes(&job->source, clip, place.time, source->nodeCount);
     if (def->written != NULL)
     {
         PoseNodes(&job->written, clip, place.time, def->written->nodeCount);
         PoseNodes(&job->bare, clip, place.time, source->nodeCount);
     }
+
     for (int p = 0; p < job->pairCount && result >= 0; ++p)
     {
         Pair* pair = &job->pairs[p];
@@ -525,6 +543,7 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
             Meet(job, pair, (Worst){&out->bare, &out->barePlace},
                 snwVec3_Distance(job->source.now[i], job->bare.now[i]) / out->size, i, place);
     }
+
     ++out->frames;
     return result < 0 ? result : Tell(job);
 }
@@ -560,6 +579,7 @@ snwResult snwAgainst_Probe(snwContext* context, const snwAgainstDef* def, int no
             if (IsTold(&job, i))
                 job.sum += snwVec3_Distance(job.source.now[i], job.written.now[i]) / out.size, job.count += 1;
     }
+
     *mean = job.count > 0 ? job.sum / job.count : INFINITY;
     snwArena_Free(&job.arena);
     return result;
@@ -603,6 +623,7 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
             result = CompareFrame(&job, clip, f);
         out->mean = fmax(out->mean, job.count > 0 ? job.sum / job.count : 0);
     }
+
     snwArena_Free(&job.arena);
     return result;
 }
@@ -623,6 +644,7 @@ snwResult snwAgainst_Judge(const snwAgainst* against, snwMessage* message)
         {against->missed, &against->missedPlace, "from where its flesh was simulated",
             "a smaller --tolerance or a larger --most; --only MESH leaves this surface out"},
     };
+
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
         if (!(parts[i].off <= SNW_AGAINST_OFF))
             return snwFail(message, snw_errorInput, parts[i].remedy,
@@ -630,6 +652,7 @@ snwResult snwAgainst_Judge(const snwAgainst* against, snwMessage* message)
                 100 * parts[i].off, parts[i].words, parts[i].place->bone,
                 parts[i].place->flat ? ", whose bind matrix is flat" : "", parts[i].place->frame, parts[i].place->clip);
 
+    // Torn edges are never right; folds may be a few.
     const snwAgainstPlace* torn = &against->tornPlace;
     if (against->torn > 0)
         return snwFail(message, snw_errorInput, "a lower --softness, or --only MESH to leave this surface out",

@@ -65,6 +65,7 @@ snwAffine snwBind_Blend(const snwBind* bind, int vertex)
         total += weights->values[k];
     }
 
+    // Without any weight the node alone takes it along.
     if (!(total > 0))
         return bind->place;
     return (snwAffine){snwMat3_Scale(sum.linear, 1 / total), snwVec3_Scale(sum.translation, 1 / total)};

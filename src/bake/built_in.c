@@ -143,6 +143,7 @@ static snwResult Write(const Maker* m)
     snwResult result = snwGltfWriter_Open(bake->context, NULL, &writer, m->message);
     if (result < 0)
         return result;
+
     snwGltfCharacterDef def = snwDefaultGltfCharacterDef(m->character);
     snwGltfSave save = snwDefaultGltfSave(bake->path);
 
@@ -175,6 +176,7 @@ static snwResult WriteBlueprint(snwBake* bake, const snwBlueprint* blueprint, sn
         result = MakeSurface(&m, blueprint);
     if (result >= 0)
         result = Write(&m);
+
     snwFree(bake->context, m.weights);
     snwFree(bake->context, m.rows);
     snwArena_Free(&m.arena);

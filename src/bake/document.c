@@ -113,6 +113,7 @@ static int SplitPart(
             numbers[i] = next++;
         }
 
+    // And triangles in those numbers.
     for (int i = part->firstTriangle; i < part->firstTriangle + part->triangleCount; ++i)
         for (int k = 0; k < 3; ++k)
             triangles[i][k] = numbers[from->triangles[i][k]];
@@ -349,6 +350,8 @@ snwResult snwMakeBakeDocument(
     m.character = snwCharacter_GetDef(character);
     snwWeights* computed = NULL;
     *document = (snwBakeDocument){.animation = -1};
+
+    // Written as a file and read again, so that exporters find a document as of any other character.
     snwResult result = snwGltfWriter_Open(context, NULL, &m.writer, message);
     if (result >= 0)
         result = FindWeights(&m, character, &computed);

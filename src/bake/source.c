@@ -130,6 +130,7 @@ static snwResult WriteMoved(
         snwGltfWriter_ExtendAnimation(writer, index, clip);
     else
         bake->addedClip = snwGltfWriter_AddAnimation(writer, clip);
+
     snwGltfWriter_EmbedImages(writer, &folder);
     result = snwGltfWriter_Save(writer, &save, message);
     snwGltfWriter_Close(writer);
@@ -168,6 +169,7 @@ static snwResult PutOn(snwBake* bake, const snwAsset* asset, const snwAsset* mot
 
     // Which clip of the motion's file.
     snwResult result = ChooseAnimation(motion, bake->settings.clip, &def.animation, message);
+
     if (result >= 0)
         result = snwRetarget(&arena, &def, &put, message);
     if (result >= 0)
@@ -178,6 +180,7 @@ static snwResult PutOn(snwBake* bake, const snwAsset* asset, const snwAsset* mot
         snwBake_Note(bake, "motion '%s'%s: %d of %d joints follow it, ways are %.3g times as long%s",
             put.animation.name, which, put.matched, put.jointCount, put.scale,
             put.turned ? ", its axes are turned" : "");
+
         // Not every joint needs a partner.
         if (put.alone[0] != 0)
             snwBake_Note(bake, "joints that stay at rest, for the motion has none of their name: %s", put.alone);
@@ -186,6 +189,7 @@ static snwResult PutOn(snwBake* bake, const snwAsset* asset, const snwAsset* mot
         if (result >= 0)
             result = WriteMoved(bake, asset, &put.animation, -1, message);
     }
+
     snwArena_Free(&arena);
     return result;
 }
@@ -231,6 +235,7 @@ static snwResult TakeMotion(snwBake* bake, snwMessage* message)
         if (result < 0 && message != NULL && message->file[0] == 0)
             snwMessage_SetFile(message, from);
     }
+
     snwAsset_Close(motion);
     snwAsset_Close(asset);
     return result;
@@ -257,6 +262,7 @@ snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
     snwResult opened = snwAsset_Open(bake->context, bake->path, &bake->asset, message);
     if (opened >= 0)
         SuitMotion(bake);
+
     return opened;
 }
 
@@ -286,6 +292,7 @@ static snwResult PrepareFile(snwBake* bake, snwMessage* message)
     def.over = over;
     def.progress = OnStep;
     def.user = bake;
+
     // Notes and times of the preparation go into the bake's report.
     if (result >= 0)
         result = snwPrepareFile(bake->context, bake->path, &def, &bake->prepared, report, message);
@@ -296,6 +303,7 @@ static snwResult PrepareFile(snwBake* bake, snwMessage* message)
     snwFree(bake->context, report);
     json_decref(under);
     json_decref(over);
+
     return result;
 }
 

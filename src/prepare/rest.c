@@ -80,6 +80,7 @@ static int MedoidOf(snwPreparer* p, int index)
     snwAffine* maps = snwPreparer_Alloc(p, skin->jointCount + 1, sizeof *maps);
     int best = 0;
     double least = INFINITY;
+
     if (p->arena.failed)
         return 0;
     double reach = WeighJoints(p, index, weights);
@@ -88,6 +89,7 @@ static int MedoidOf(snwPreparer* p, int index)
         maps[i] = snwAffine_Compose(p->nodes[skin->joints[i]], skin->inverseBinds[i]);
         weights[i] = IsSound(maps[i]) ? weights[i] : 0;
     }
+
     for (int i = 0; i < skin->jointCount; ++i)
     {
         double sum = 0;
@@ -96,6 +98,7 @@ static int MedoidOf(snwPreparer* p, int index)
         if (weights[i] > 0 && sum < least)
             least = sum, best = i;
     }
+
     return best;
 }
 
@@ -113,6 +116,7 @@ static snwAffine PlaceSkin(snwPreparer* p, int index)
     snwAffine place = snwAffine_Compose(stands, skin->inverseBinds[joint]);
     if (!IsSound(place))
         place = Scaled((snwAffine){snwMat3_Diagonal(1, 1, 1), {0, 0, 0}}, p->scale);
+
     for (int i = 0; i < skin->jointCount; ++i)
     {
         int node = skin->joints[i];
@@ -124,6 +128,7 @@ static snwAffine PlaceSkin(snwPreparer* p, int index)
                              : Scaled(p->nodes[node], p->scale);
         p->bound[node] = snw_boundJoint;
     }
+
     return place;
 }
 
@@ -166,6 +171,7 @@ static bool FindPieces(snwPreparer* p, snwRestSurface* surface)
             int b = RootPiece(pieces, surface->weld.map[surface->triangles[i][k + 1]]);
             pieces[a > b ? a : b] = a < b ? a : b;
         }
+
     for (int i = 0; i < count; ++i)
     {
         int root = RootPiece(pieces, i);
@@ -173,6 +179,7 @@ static bool FindPieces(snwPreparer* p, snwRestSurface* surface)
             numbers[root] = surface->shellCount++;
         surface->shellOf[i] = numbers[root];
     }
+
     return true;
 }
 
@@ -191,12 +198,14 @@ static snwResult TakeTriangles(snwPreparer* p, const snwAssetMesh* mesh, snwRest
             return snwFailMemory(p->message);
         source = (const int(*)[3])boundary;
     }
+
     surface->triangles = snwPreparer_Alloc(p, surface->triangleCount + 1, sizeof *surface->triangles);
     bool mirrored = snwMat3_Determinant(surface->place.linear) < 0;
     for (int i = 0; i < surface->triangleCount && surface->triangles != NULL; ++i)
         for (int k = 0; k < 3; ++k)
             surface->triangles[i][mirrored ? 2 - k : k] = source[i][k];
     snwFree(p->context, boundary);
+
     return surface->triangles != NULL ? snw_ok : snwFailMemory(p->message);
 }
 
@@ -258,6 +267,7 @@ static snwResult ListSurfaces(snwPreparer* p)
     const snwAsset* asset = p->asset;
     uint8_t* shown = snwPreparer_Alloc(p, asset->meshCount + 1, 1);
     char scenery[160] = "";
+
     p->surfaces = snwPreparer_Alloc(p, (int64_t)asset->nodeCount + asset->meshCount + 1, sizeof *p->surfaces);
     if (p->arena.failed)
         return snwFailMemory(p->message);
@@ -289,12 +299,14 @@ static snwResult ListSurfaces(snwPreparer* p)
             *surface = (snwRestSurface){0};
             continue;
         }
+
         p->surfaceCount += 1;
         surface->mesh = index;
         surface->node = node;
         surface->skin = node >= 0 && mesh->weights.starts != NULL ? asset->nodes[node].skin : -1;
         surface->rigidBone = -1;
     }
+
     if (scenery[0] != 0)
         snwPreparer_Note(p, "scenery, left as it is, for nothing moves it: %s", scenery);
     if (p->surfaceCount == 0)
@@ -403,6 +415,7 @@ static snwResult ChooseScale(snwPreparer* p)
         return snwFail(p->message, snw_errorInput, "look for a scale of zero, or vertices that are all in one point",
             "the surfaces have no size");
     bool guessed = false;
+
     if (p->def->scale > 0)
         p->scale = p->def->scale;
     else if (p->settings.scale > 0)
@@ -417,10 +430,12 @@ static snwResult ChooseScale(snwPreparer* p)
                                                              : pow(10, -floor(log10(longest / SNW_SHORTEST)));
         guessed = true;
     }
+
     if (guessed)
         snwPreparer_Note(p,
             "it would be %.3g m long: one unit is taken as %g m, which makes it %.3g m (give a scale to say otherwise)",
             longest, p->scale, longest * p->scale);
+
     PlaceAll(p);
     p->size = p->scale * snwVec3_Length(sides);
     return snw_ok;

@@ -50,6 +50,8 @@ snwVec3 snwSoft_VertexPlace(const snwSim* sim, int index, int vertex)
     const snwSoftBody* body = BodyOf(sim, index);
     if (model->pointOfVertex[vertex] >= 0)
         return body->skins->x[model->pointOfVertex[vertex]];
+
+    // Inside: where its links carry it, moved with the skin around it where it follows that.
     const snwPointAnchor* anchor = &model->anchors[vertex];
     snwVec3 x = {0, 0, 0};
     for (int k = 0; k < anchor->count; ++k)
@@ -120,6 +122,8 @@ static void HoldVertex(snwSim* sim, int index, int vertex, snwVec3 target, doubl
     snwSoftTie* tie = AddTie(sim, index);
     if (tie == NULL)
         return;
+
+    // As fast as takes it to its target in this substep.
     AddCarried(sim, index, vertex, 1, tie);
     snwVec3 x = {0, 0, 0};
     for (int p = tie->first; p < tie->first + tie->count; ++p)
@@ -196,6 +200,7 @@ static void HoldPins(snwSim* sim, double h)
         const snwSoftModel* model = sim->bodies[set->body].model;
         for (int link = 0; link < model->linkCount && sim->pins[s].held; ++link)
         {
+            // Three vertices far apart hold a rigid link as all of them would.
             int chosen[3];
             for (int known = 0; known < 3; ++known)
             {
@@ -207,6 +212,7 @@ static void HoldPins(snwSim* sim, double h)
             }
         }
     }
+
     for (int i = 0; i < sim->grabCount; ++i)
         if (sim->grabs[i].kind == snw_grabPin)
             HoldVertex(sim, sim->grabs[i].body, sim->grabs[i].vertex, sim->grabs[i].vector, h);
@@ -243,8 +249,11 @@ static void DragFlesh(snwSim* sim, int slot, double h)
     snwSoftWorld* world = &scratch->world;
     int index = sim->grabs[slot].body;
     snwGrip* grip = snwSim_GetGrip(sim, slot, index);
+
     if (grip == NULL)
         return;
+
+    // By mass, so that what the hand holds moves as one.
     for (int i = 0; i < grip->count; ++i)
         grip->parts[i].share = (double)grip->parts[i].bump *
                                sim->bodies[index].character->masses[grip->parts[i].vertex];
@@ -264,6 +273,8 @@ static void DragFlesh(snwSim* sim, int slot, double h)
         else
             AddCarried(sim, index, vertex, grip->parts[i].share, tie);
     }
+
+    // A spring, or on a single vertex its strength: see above.
     snwGrip_Begin(sim, slot, middle, snwSoft_VertexPlace(sim, index, grip->vertex));
     snwVec3 gap = snwGrip_Gap(sim, slot, middle);
     double strength = sim->grabs[slot].value;

@@ -38,7 +38,7 @@ static snwTransform PoseOf(const snwSim* sim, int index, int handle)
     return (snwTransform){snwTransform_Apply(bone, snwCharacterDef_HandlePoint(def, handle)), bone.rotation};
 }
 
-// Of the parts that stay the command says nothing.
+// The command says nothing of the parts that stay.
 void snwSoft_TakeReach(snwSim* sim, const snwCommand* command)
 {
     const snwSoftModel* model = sim->bodies[command->body].model;
@@ -50,6 +50,8 @@ void snwSoft_TakeReach(snwSim* sim, const snwCommand* command)
             sim->def->bodies[command->body].name);
         return;
     }
+
+    // What stays is given where it is now.
     snwTransform now = PoseOf(sim, command->body, command->index), to = command->transform;
     uint32_t stay = command->stay, turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
     to.position.x = stay & snw_dofX ? now.position.x : to.position.x;
@@ -135,6 +137,8 @@ static void Reach(const snwSim* sim, int index, double h, bool* marks)
     int n = tree->freedom;
     double size = snwVec3_Distance(model->character->lower, model->character->upper), turning = s_turning * size;
     bool any = false;
+
+    // J^T J and J^T e, summed over all bones that reach.
     memset(body->matrix, 0, (size_t)n * (size_t)n * sizeof *body->matrix);
     memset(body->next, 0, (size_t)n * sizeof *body->next);
 
@@ -147,6 +151,8 @@ static void Reach(const snwSim* sim, int index, double h, bool* marks)
         snwTransform target = reach->target, now = PoseOf(sim, index, i);
         if (reach->byClip)
             target = snwClip_Evaluate(snwSim_FindClip(sim, snw_clipHandle, index, i), sim->substepTime);
+
+        // Turns are measured as ways at a part of the body's size, and far goals count as nearer ones.
         int link = model->linkOfBone[snwCharacterDef_BoneOfHandle(def, i)];
         snwVec3 turned = snwQuat_ToRotationVector(snwQuat_Mul(target.rotation, snwQuat_Conjugate(now.rotation)));
         snwSpatial error = {Shortened(snwVec3_Scale(turned, turning), s_longest * size),
@@ -154,6 +160,8 @@ static void Reach(const snwSim* sim, int index, double h, bool* marks)
         MarkChain(tree, link, marks);
         AddReach(body, link, now.position, error, reach->given, turning, body->matrix, body->next);
     }
+
+    // (J^T J + lambda^2) dr = J^T e; of dr, the part that the drive's frequency allows in a substep.
     double least = s_damping * size, gain = 1 - exp(-h * s_haste * 2 * SNW_PI * snwSim_Param(sim, snw_softDrive));
     for (int k = 0; k < n; ++k)
         body->matrix[k * n + k] += least * least;
@@ -162,6 +170,7 @@ static void Reach(const snwSim* sim, int index, double h, bool* marks)
     snwDense_Solve(&body->factor, body->next);
     for (int k = 0; k < n; ++k)
         body->next[k] *= gain;
+
     snwBodyTree_Move(tree, body->next, 1, state.aims);
     for (int i = 0; i < model->linkCount; ++i)
         if (marks[i])
@@ -196,6 +205,8 @@ static snwTransform Relative(const snwSim* sim, int index, int link, const snwTr
         const snwJointDef* joint = &def->joints[j];
         if (model->linkOfJoint[j] != link)
             continue;
+
+        // Both bones' turn and shift since rest: nothing at rest.
         snwTransform parent = joint->parentBone >= 0 ? bones[joint->parentBone] : snwTransform_Identity();
         snwQuat own = snwQuat_Mul(snwQuat_Conjugate(parent.rotation), bones[joint->bone].rotation);
         snwVec3 at = snwTransform_ApplyInverse(parent, snwTransform_Apply(bones[joint->bone], joint->position));
@@ -228,6 +239,7 @@ void snwSoft_Lead(snwSim* sim, int index, double h)
     snwSoftState state = snwSoft_State(sim, index);
     snwJointDrive* drives = scratch->drives[index];
     bool* marks = scratch->marks;
+
     memset(drives, 0, (size_t)model->linkCount * sizeof *drives);
     memset(marks, 0, (size_t)model->linkCount * sizeof *marks);
     if (model->linkCount == 1 && def->jointCount == 0)
@@ -242,6 +254,7 @@ void snwSoft_Lead(snwSim* sim, int index, double h)
         snwSkeleton_Pose(&model->character->skeleton, motion, snwSim_MotionTime(sim, index, time), scratch->bones);
     snwQuat turn = sim->starts[index].transform.rotation;
     bool hold = snwSim_Param(sim, snw_softHold) != 0;
+
     for (int j = 0; j < def->jointCount; ++j)
     {
         int link = model->linkOfJoint[j];
@@ -250,8 +263,11 @@ void snwSoft_Lead(snwSim* sim, int index, double h)
         const snwJointDef* joint = &tree->links[link].joint;
         const snwClipDef* clip = snwSim_FindClip(sim, snw_clipJoint, index, j);
         bool sprung = joint->stiffness > 0 || joint->damping > 0;
+
+        // What neither reaches nor holds aims at where it is, so that it starts from there.
         if (!marks[link] && !hold)
             state.aims[link] = state.poses[link];
+
         if (marks[link])
             drives[link] = DriveTo(model, link, frequency, AimOf(joint, &state.aims[link]));
         else if (clip != NULL)
@@ -306,6 +322,7 @@ void snwSoft_FindInertias(snwSoftModel* model)
                     snwLinkMass_AddPoint(
                         &sum, model->skin.masses[p], snwVec3_Sub(model->skin.points[p], joint->position));
         }
+
         double across = 0.5 * (sum.inertia.m[0][0] + sum.inertia.m[1][1] + sum.inertia.m[2][2]);
         double about = snwVec3_Dot(joint->axis, snwMat3_MulVec(sum.inertia, joint->axis));
         bool slides = joint->type == snw_jointPrismatic || joint->type == snw_jointCylindrical;
