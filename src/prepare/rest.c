@@ -251,7 +251,7 @@ static snwResult MakeSurface(snwPreparer* p, snwRestSurface* surface)
     return result < 0 ? result : Survey(p, surface);
 }
 
-// That of its node, of its mesh, or of the nearest node above that has one.
+// The name of its node, of its mesh, or of the nearest node above that has one.
 static const char* NameSurface(const snwAsset* asset, const snwAssetMesh* mesh, int node)
 {
     if (node < 0 || (asset->nodes[node].name[0] == 0 && mesh->name[0] != 0))

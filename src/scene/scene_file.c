@@ -373,7 +373,7 @@ static snwResult ReadClip(Builder* builder, const json_t* value, int index)
     return result;
 }
 
-// Those of files fail with the name of their file and their place there.
+// Clips in files of their own fail with the name of their file and their place there.
 static snwResult ReadClips(Builder* builder)
 {
     snwJson* json = &builder->json;

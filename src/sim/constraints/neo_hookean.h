@@ -59,7 +59,7 @@ typedef struct snwNeoState
 // The numbers of one tet for a rest pose that is not flat.
 void snwNeoRest_Set(snwNeoRest* rest, int lane, const snwVec3 corners[4], double volume, int region);
 
-// Those of all tets of a character.
+// The same for all tets of a character.
 void snwNeoRest_SetAll(snwNeoRest* rests, const snwBlocks* blocks, const snwCharacter* character);
 
 // Compliances for a substep of h seconds.

@@ -333,7 +333,8 @@ static double VertexStiffness(const snwSim* sim, int body, int vertex)
     return own->held[vertex] ? INFINITY : s_stiffer * fmax(own->stiffness[vertex], own->added[vertex]);
 }
 
-// That of flesh, of the softer side; props alone, and what is held, by the inertia of the lighter prop.
+// Touches are as stiff as the flesh of their softer side; props alone, and what is held, by the inertia of the lighter
+// prop.
 void snwSkelfem_StiffenTouches(snwSim* sim, double h)
 {
     snwSkelfemScratch* scratch = sim->scratch;

@@ -411,7 +411,7 @@ static void Report(snwSim* sim, double h)
         if (!(snwVec3_LengthSquared(from->impulse) > 0))
             continue;
 
-        // Whose it is, and which vertex stands for it.
+        // Which body or prop it is on, and which vertex stands for it.
         bool body = from->body < sim->bodyCount;
         snwContact contact = {.body = body ? from->body : -1, .collider = -1, .prop = -1, .otherBody = -1};
         const snwSoftModel* model = body ? sim->bodies[from->body].model : NULL;

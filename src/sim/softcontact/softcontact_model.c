@@ -50,7 +50,7 @@ static void PlaceLinks(snwSoftModel* model, const snwCharacterDef* character)
         model->linkOfJoint[j] = -1;
     for (int placed = 0; placed < bones; ++placed)
     {
-        // Whose parent is placed already.
+        // The next one whose parent is placed already.
         int bone = NextBone(model, character), joint = bone < 0 ? -1 : FirstJointOf(character, bone);
         for (int b = 0; bone < 0; ++b) // a circle is cut at its first bone
             bone = model->linkOfBone[b] < 0 ? b : -1;

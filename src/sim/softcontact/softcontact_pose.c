@@ -299,8 +299,8 @@ static snwLinkMass Seen(snwLinkMass m, snwVec3 r)
     return m;
 }
 
-// Of all that hangs on each link, about its joint: the moment that turns its axis, or the mean of those across; a slide
-// has the mass.
+// The inertia of all that hangs on each link, about its joint: the moment that turns its axis, or the mean of those
+// across; a slide has the mass.
 void snwSoft_FindInertias(snwSoftModel* model)
 {
     for (int i = 0; i < model->linkCount; ++i)
