@@ -104,6 +104,8 @@ static snwResult LinkPlaces(
         {
             int a = surface->triangles[i / 3][i % 3], b = surface->triangles[i / 3][(i + k) % 3];
             double length = snwVec3_Distance(RestOf(surface, a), RestOf(surface, b)) / cell;
+
+            // Rigid places neither draw others nor tear.
             bool rigid = flesh->points[a] < 0 || flesh->points[b] < 0;
             int at = flesh->starts[weld.map[a] + 1]++;
             flesh->neighbours[at] = weld.map[b];
@@ -158,6 +160,7 @@ static snwResult FindReach(snwArena* arena, const snwPrepared* prepared, const s
         now = next, next = swap;
     }
 
+    // Not 0, for it is divided by.
     for (int i = 0; i < surface->vertexCount; ++i)
         flesh->reach[i] = (float)reach * now[flesh->places[i]] + 1e-9f;
     return snw_ok;

@@ -52,6 +52,7 @@ snwResult snwFolds_Find(
                 if (k != i && sides[k].other == sides[i].other)
                     other = k;
             }
+
             if (later || count != 2 || sides[i].other == low)
                 continue;
             int* corners = folds->corners[folds->count++];

@@ -58,6 +58,7 @@ static snwResult FleshOf(void* user, int frame, int node, snwAgainstFlesh* flesh
     flesh->values = gate->values;
     flesh->whole = gate->source.made.asset != NULL;
 
+    // The whole surface for a document of our own, what flesh adds for the artist's.
     for (int i = 0; i < count && result >= 0; ++i)
     {
         snwVec3 x = snwReel_Position(reel, surface, &skin, i);
@@ -147,6 +148,7 @@ static snwResult MakeHeldSim(Gate* gate, snwMessage* message)
     // One substep, one sweep: flesh that is tied to its skin needs no more.
     for (size_t k = 0; k < own; ++k)
         settings[count++] = (snwSetting){s_own[k], 1};
+
     body.motionWait = 0;
     def.bodies = &body;
     def.colliderCount = 0;

@@ -239,6 +239,7 @@ static void FindNearest(snwJointFitter* f, int vertex)
         }
     }
 
+    // -1: there are no more.
     for (int k = count; k < snw_nearHelpers; ++k)
         nearest[k] = -1;
 }
@@ -428,6 +429,8 @@ static void CarryRest(snwJointFitter* f)
         for (int i = 0; i < f->def->vertexCount; ++i)
             if (snwJointFitter_IsOff(f, i) && (worst < 0 || f->worst[i] > f->worst[worst]))
                 worst = i;
+
+        // The first of the new helpers that suits it.
         int helper = first;
         while (worst >= 0 && helper < f->fit->helperCount && !snwJointFitter_Carry(f, worst, helper, s_within))
             ++helper;

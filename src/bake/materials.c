@@ -395,6 +395,7 @@ static snwResult Rebuild(Touch* touch, snwMessage* message)
     snwCharacter_Release(character);
     if (result < 0)
         return result;
+
     snwPrepared_Release(old);
     bake->prepared = made;
 

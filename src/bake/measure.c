@@ -177,6 +177,8 @@ static snwResult MeasureSurfaces(Meter* meter, int frame, snwMessage* message)
             result = snwBakeFrames_GetArtist(meter->frames, bake->surfaces[i], &artist, message);
         if (result < 0)
             return result;
+
+        // How far what is shown is from the body that is simulated.
         double ride = snwBakeFrames_GetRide(meter->frames, bake->surfaces[i]);
 
         if (ride > bake->report.ride)
@@ -421,6 +423,7 @@ static void Judge(Meter* meter)
     snwBake* bake = meter->bake;
     const snwBakeReport* report = &bake->report;
     double worst = 0;
+
     for (int b = 0; b < meter->boneCount; ++b)
         worst = fmax(worst, meter->drifts[b].skeleton);
 

@@ -170,6 +170,8 @@ static void AddCurves(Search* s, int count)
         {
             double* column = c->columns + (size_t)k * frames;
             memset(sum, 0, frames * sizeof *sum);
+
+            // Times L L^T, L being what is left, as it weighs.
             for (int i = 0; i < s->activeCount; ++i)
                 for (size_t axis = 0; axis < 3; ++axis)
                 {
@@ -416,6 +418,7 @@ static bool Activate(Search* s, int vertex)
     double* numbers = snwArena_Alloc(&s->work, 9 * frames + 3 * (size_t)s->curves->stride, sizeof *numbers);
     if (numbers == NULL)
         return false;
+
     Active* a = &s->active[s->activeCount++];
     *a = (Active){.vertex = vertex,
         .track = numbers,

@@ -212,6 +212,7 @@ static void DropEmpty(snwMorphFit* fit, int vertexCount)
             used = fit->targets[k].offsets[i] != 0;
         if (!used)
             continue;
+
         fit->targets[kept] = fit->targets[k];
         fit->targets[kept].number = kept;
         memmove(c->columns + (size_t)kept * frames, c->columns + (size_t)k * frames, frames * sizeof(double));
@@ -445,6 +446,7 @@ static double Nudge(const snwMorphFitDef* def, const snwMorphFit* fit, int verte
                 most = fmax(most, (double)stretch[f * vertices] * length);
             }
 
+            // Kept if the worst frame is better, and the number still fits into its type.
             if (!(most < error) || fabs((double)*x + sign) > (step < 1 ? 1 : SNW_LARGEST_SHORT))
                 continue;
             *x = (float)(round(((double)*x + sign) / step) * step);

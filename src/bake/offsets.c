@@ -115,6 +115,7 @@ static snwResult GatherFrame(const snwBakeWriting* w, snwOffsetsList* list, int 
         if (result < 0)
             break;
         memcpy(item->ownWeights + (size_t)frame * morphs, item->bind.weights, morphs * sizeof *item->ownWeights);
+
         Work work = {w->reel, item, &skin, frame};
         item->flat += (int64_t)snwParallelSum(w->context, item->bind.mesh->vertexCount, snw_grain, FindOffsets, &work);
     }

@@ -242,6 +242,7 @@ static void GatherStill(Job* job, Group* group)
         {
             snwBind* bind = &group->binds[i];
             size_t row = frame * (size_t)group->def.vertexCount + (size_t)group->firsts[i];
+
             snwBind_Pose(bind, &job->poser, animation, time);
             for (int v = 0; v < asset->meshes[group->surfaces[i].mesh].vertexCount; ++v)
             {
@@ -338,6 +339,7 @@ static snwResult AddHelpers(Job* job, Group* group)
         node.parent = skin->joints[helper->parent];
         node.pose.translation = helper->centre;
         group->nodes[h] = snwGltfWriter_AddNode(job->writer, &node);
+
         snwAffine shift = {snwMat3_Identity(), snwVec3_Negate(helper->centre)};
         inverseBinds[h] = snwAffine_Compose(shift, skin->inverseBinds[helper->parent]);
     }

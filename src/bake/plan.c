@@ -164,6 +164,8 @@ static double PoseGap(const snwBake* bake, double a, double b, snwVec3* way)
         snwVec3 gap = snwVec3_Sub(
             snwTransform_Apply(poses[def->boneCount + i / 2], point), snwTransform_Apply(poses[i / 2], point));
         most = fmax(most, snwVec3_Length(gap));
+
+        // The first bone is the root's: its way is that of the whole figure.
         if (i == 0)
             *way = gap;
     }

@@ -243,6 +243,8 @@ static void AlignRests(Work* w)
         int node = w->target.poser.order[i], below = OnlyBelow(w, node);
         if (w->partners[node] < 0)
             continue;
+
+        // As what is above it was turned.
         snwQuat q = w->above[node] >= 0 ? w->pose[w->above[node]] : snwQuat_Identity();
         if (below >= 0)
         {

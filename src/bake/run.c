@@ -212,6 +212,7 @@ static snwResult RunScene(Runner* runner, snwMessage* message)
     run.user = runner;
     snwResult result = snwRun(bake->context, &run, &bake->run, message);
     result = EndLoop(runner, result, message);
+
     bake->report.seconds = bake->run.wallSeconds;
     bake->report.stepMs = bake->run.stepMsMedian;
     bake->report.hash = bake->run.hash;

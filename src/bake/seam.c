@@ -145,6 +145,7 @@ snwResult snwSeam_Close(
     if (result < 0 || near || far || seam->way > SNW_WALKS_OFF * seam->size)
         return result;
 
+    // Channels that jump from key to key have no seam to fade.
     snwAssetChannel* channels = snwArena_Alloc(arena, (size_t)animation->channelCount + 1, sizeof *channels);
     bool made = channels != NULL;
     for (int i = 0; i < animation->channelCount && made; ++i)

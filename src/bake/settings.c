@@ -294,6 +294,7 @@ snwResult snwBakeSettings_Read(snwContext* context, const json_t* sidecar, const
     snwJson_Enter(&json, "bake");
     snwResult result = ReadObject(&json, merged, settings); // each by itself, so that a mistake is told where it is
 
+    // Words of the command line have no file to name in messages.
     if (result >= 0 && words != NULL)
     {
         json = (snwJson){.context = context, .message = message, .file = ""};

@@ -251,12 +251,15 @@ snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
         result = ReadSettings(bake, message);
     if (result < 0)
         return result;
+
     NameSource(bake);
     if (bake->arena.failed)
         return snwFailMemory(message);
     result = TakeMotion(bake, message);
     if (result < 0)
         return result;
+
+    // What is prepared already needs no document.
     if (snwHasEnding(bake->path, ".snw"))
         return snw_ok;
     snwResult opened = snwAsset_Open(bake->context, bake->path, &bake->asset, message);

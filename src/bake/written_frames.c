@@ -357,6 +357,7 @@ snwResult snwCompareFileAgainst(
             memory = TryNode(&guess, i, zUp != 0, against, message) == snw_errorMemory;
     }
 
+    // Nothing else that fails is told: most guesses are wrong, and one is enough.
     if (memory)
         return snwFailMemory(message);
     if (!isfinite(guess.least))
