@@ -252,6 +252,7 @@ snwResult snwAsset_Read(snwContext* context, const snwAssetInput* input, snwAsse
     if (asset == NULL)
         return snwFailMemory(message);
 
+    // By the ending of its name; the arena lives as long as the asset.
     asset->context = context;
     asset->arena.context = context;
     asset->format = reader->format;

@@ -276,6 +276,8 @@ static bool CutFace(Cutting* cutting, int index)
     if (count < given)
         Tally(&cutting->repeated, &cutting->repeatedPlace, face->place);
     int(*to)[3] = cutting->triangles + cutting->count;
+
+    // However it looks, it is cut somehow: holes would be worse.
     snwPolygonCut outcome = snwPolygonCutter_Cut(&cutting->cutter, corners, count, to);
     if (outcome == snw_polygonCrossing)
         Tally(&cutting->crossing, &cutting->crossingPlace, face->place);
@@ -435,6 +437,7 @@ static snwResult NoteDoubleTets(const snwDraft* draft, const snwAssetMesh* mesh,
 
     fine = fine && snwSortKeys(context, keys, tets, mesh->tetCount);
 
+    // Equal hashes are equal corners: 64 bits do not meet by chance.
     int64_t doubles = 0;
     char place[48] = "";
     for (int i = 1; i < mesh->tetCount && fine; ++i)

@@ -75,6 +75,8 @@ snwResult snwPointCache_AddFrame(snwPointCache* cache, const float* positions, i
     snwWriter out = {.context = cache->context};
     if (cache->frames == 0)
         PutHeader(&out, cache, cache->big ? cache->expected : 0);
+
+    // MDD is written with the large end first.
     if (cache->big)
         for (size_t i = 0; i < 3 * (size_t)count; ++i)
             PutBigFloat(&out, positions[i]);

@@ -307,6 +307,7 @@ static snwResult LoadSparse(const snwGltf* gltf, int index, Target target, snwMe
             return FailAt(index, message,
                 snwFail(message, snw_errorInput, "export the file again",
                     "sparse index %d is %u; they must rise and be below %d", i, element, accessor->count));
+
         last = element;
         LoadElement(accessor, values + sparse->valueOffset + (size_t)i * (size_t)packed, target, element);
     }

@@ -183,6 +183,7 @@ static snwResult Check(const Part* part, snwReader* answer, snwMessage* message)
                 i == 0 ? corners : vertices, i == 0 ? "corners" : "vertices", part->accessors[i], wanted);
     }
 
+    // No more and no less than that, with the word that ends it.
     if (answer->size - answer->position != part->size + sizeof(int))
         return snwFail(message, snw_errorInput, s_dracoRemedy, "what sinew-draco answers makes no sense");
     return snw_ok;
@@ -218,6 +219,7 @@ static void Unpack(Part* part, int view)
                 accessor->offset = offset;
                 accessor->stride = snwGltfAccessor_PackedSize(accessor);
             }
+
             offset += (size_t)accessor->count * (size_t)snwGltfAccessor_PackedSize(accessor);
         }
     }

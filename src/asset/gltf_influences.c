@@ -118,6 +118,7 @@ static void ReadSet(snwGltfInfluences* in, Sets* sets, const json_t* attributes,
     if (snwGltfReading_Failed(reading))
         return;
 
+    // A sum of weights may be off by what their numbers round.
     snwMessage* message = reading->json.message;
     snwGltf_Check(reading, snwGltf_ReadInts(reading->gltf, joints, sets->joints[set], message));
     snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, weights, sets->weights[set], &in->notFinite, message));

@@ -288,6 +288,7 @@ static void FillNormals(Work* work)
             zero += length == 0;
             if (length == 0 || fabs(length - 1) < 0.02)
                 continue;
+
             repaired++;
             for (int k = 0; k < 3; ++k)
                 normals[v][k] = (float)(normals[v][k] / length);
@@ -435,6 +436,7 @@ static void FillTriangles(Work* work, int index)
         Corners(part->mode, i, places);
         for (int k = 0; k < 3; ++k)
             corners[k] = out->firstVertex + (indices == NULL ? places[k] : (int)indices[places[k]]);
+
         bool kept = !IsSame(corners);
         work->mesh->triangleCount += kept;
         out->triangleCount += kept;

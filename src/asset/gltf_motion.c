@@ -216,6 +216,7 @@ static void ReadAnimation(Work* work, const json_t* item)
     int count;
     const json_t* list = snwGltf_List(reading, item, "channels", snw_maxGltfItems, &count);
 
+    // Channels name samplers by number, so these are looked up as they are needed.
     work->samplers = snwGltf_List(reading, item, "samplers", snw_maxGltfItems, &work->samplerCount);
     work->channels = snwGltf_Room(reading, count, sizeof *work->channels);
     work->animation->channels = work->channels;

@@ -55,6 +55,7 @@ static void ReadPose(snwGltfReading* reading, snwAssetNode* node, const json_t* 
         return;
     }
 
+    // What is missing stays as it is set above.
     snwGltf_Reals(reading, item, "translation", 3, t);
     snwGltf_Reals(reading, item, "rotation", 4, r);
     snwGltf_Reals(reading, item, "scale", 3, s);
@@ -255,6 +256,7 @@ static void ReadJoints(snwGltfReading* reading, snwAssetSkin* skin, const json_t
         snwJson_Leave(&reading->json, place);
         if (snwGltfReading_Failed(reading))
             return;
+
         joints[i] = (int)joint;
         marks[joint] = stamp;
     }

@@ -161,6 +161,8 @@ int64_t snwGltf_Int(
     snwGltfReading* reading, const json_t* object, const char* key, const int64_t range[2], int64_t fallback)
 {
     const json_t* value = Find(reading, object, key);
+
+    // A fallback below the range says that the key must be there.
     if (value == NULL)
     {
         if (fallback < range[0])

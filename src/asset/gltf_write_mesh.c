@@ -153,6 +153,7 @@ int snwGltfWriter_AddMaterial(snwGltfWriter* writer, const snwGltfMaterialDef* d
             tree, snwTree_Object(tree, surface, "baseColorTexture"), "index", AddTexture(writer, def->image));
     snwTree_SetInt(tree, surface, "metallicFactor", 0);
     snwTree_SetReal(tree, surface, "roughnessFactor", fmin(fmax(def->roughness, 0.0), 1.0));
+
     if (def->doubleSided)
         snwTree_Set(tree, material, "doubleSided", snwTree_NewBool(tree, true));
 
@@ -307,6 +308,7 @@ static Influences Largest(const snwAssetWeights* weights, int vertex, int limit,
         best.bones[at] = weights->bones[e];
     }
 
+    // Taking `left` off keeps weights continuous: who drops out has nothing left to lose.
     bool some = smooth && best.count > 0 && best.values[0] > left; // is left then
     for (int k = 0; k < best.count && some; ++k)
         best.values[k] -= left;

@@ -293,6 +293,7 @@ static bool CompressView(Packing* p, snwValue* item, const View* view, const uns
 static void PackView(Packing* p, int index)
 {
     snwValue* item = snwValue_GetAt(p->writer->root, "bufferViews", index);
+
     const View* view = &p->views[index];
     snwValue* packed = snwValue_Get(snwValue_Get(item, "extensions"), "EXT_meshopt_compression");
     size_t size = 0;

@@ -271,6 +271,7 @@ static snwResult EmitDocument(snwGltfWriter* writer, const snwGltfSave* save, Si
     sink->result = snwGltfWriter_GetResult(writer, sink->message);
     if (sink->result < 0)
         return sink->result;
+
     snwText json = snwCreateText(writer->context, save->form == snw_gltfGlb ? 0 : 3);
     snwValue_Write(writer->root, &json);
 

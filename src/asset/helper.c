@@ -162,6 +162,8 @@ static int End(const Helper* helper, bool* inTime, bool unwanted, struct rusage*
         pid_t ended = wait4(helper->pid, &status, unwanted ? 0 : WNOHANG, usage);
         if (ended == helper->pid || (ended < 0 && errno != EINTR))
             return status;
+
+        // Killed, it is waited for without looking at the clock.
         if (ended == 0 && snwClock_Seconds() > helper->deadline)
         {
             kill(helper->pid, SIGKILL);

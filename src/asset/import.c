@@ -40,6 +40,8 @@ snwResult snwImport_Read(const snwAssetInput* input, snwAsset* asset, snwMessage
     const char* dot = strrchr(input->name, '.');
     for (int i = 0; i < 7 && dot != NULL && dot[i + 1] != 0; ++i)
         ending[i] = (char)(dot[i + 1] >= 'A' && dot[i + 1] <= 'Z' ? dot[i + 1] + 32 : dot[i + 1]);
+
+    // In a program of its own: assimp may crash on what it reads.
     snwHelperDef def = {.program = "sinew-import",
         .variable = "SINEW_IMPORT",
         .argument = ending,

@@ -327,7 +327,7 @@ static int CloseUpKeys(snwAsset* asset, const char* name, snwAssetChannel* chann
         memmove(values + (size_t)kept * (size_t)channel->width, values + (size_t)i * (size_t)channel->width,
             (size_t)channel->width * sizeof *values);
 
-        // Rotations are what follows of them: unit.
+        // Rotations are read as unit quaternions.
         double* q = values + (size_t)kept++ * (size_t)channel->width;
         if (channel->path != snw_pathRotation)
             continue;
@@ -430,6 +430,7 @@ snwResult snwImportBlock_Read(snwAsset* asset, const void* data, size_t size, sn
     CheckMeshesOfNodes(&import);
     ReadAnimations(&import);
     Refuse(&import, snwReadInt(&import.reader) != snw_importScene);
+
     if (import.noMemory)
         return snwFailMemory(message);
     if (import.reader.failed)
