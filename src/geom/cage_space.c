@@ -80,6 +80,7 @@ static snwResult ChooseGrid(Work* work, snwMessage* message)
         Include(work, def->points[i]);
     if (!work->finite)
         return snwFail(message, snw_errorInput, NULL, "a corner or a vertex is not finite");
+
     double extent = fmax(work->upper[0] - work->lower[0], work->upper[1] - work->lower[1]);
     if (!(size[0] > 0 && size[1] > 0 && work->step > 1e-6 * extent && extent > 1e-9 && extent < 1e9))
         return snwFail(message, snw_errorInput, "draw it around the body", "the cage has no area");

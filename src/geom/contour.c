@@ -169,6 +169,7 @@ snwResult snwFindContours(snwContext* context, const snwContourDef* def, snwAren
     for (int j = -1; j < def->height; ++j)
         for (int i = -1; i < def->width; ++i)
             MarchSquare(&field, i, j);
+
     RingList list = {0};
     bool good = TakeRings(&field, context, arena, &list);
     snwRing* rings = good ? snwArena_Copy(arena, list.rings.data, (size_t)list.rings.count, sizeof *rings) : NULL;
@@ -253,6 +254,7 @@ static void KeepBetween(const double (*points)[2], int count, int first, int las
                 worst = miss, far = i;
         }
 
+        // Near enough: on to the next chord; else the farthest point splits this one.
         if (far < 0)
             first = to;
         else

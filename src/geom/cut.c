@@ -282,6 +282,7 @@ static bool StaysManifold(const Cutter* cutter, int vertex)
             int other = cut->lattice.tets[cutter->vertexTets[i]][k], s = 0;
             if (cut->signs[other] != 0 || other == vertex)
                 continue;
+
             while (s < seenCount && seen[s] != other)
                 s++;
             if (s < seenCount)

@@ -175,6 +175,7 @@ static void FindNearTriangle(const Embedder* e, snwVec3 point, Place* place)
             sum += fmax(w[k], 0.0);
         for (int k = 0; k < 3; ++k)
             at = snwVec3_MulAdd(at, fmax(w[k], 0.0) / sum, e->def->vertices[e->tets[tet][k]]);
+
         double distance = snwVec3_LengthSquared(snwVec3_Sub(at, point));
         if (distance >= best)
             continue;
@@ -256,6 +257,7 @@ static bool NumberVertices(Embedder* e, int** numbers)
     for (int i = 0; i < e->def->vertexCount; ++i)
         if (number[i] == 0)
             number[i] = out->vertexCount++;
+
     out->vertices = snwArena_Alloc(e->arena, (size_t)out->vertexCount + 1, sizeof *out->vertices);
     if (out->vertices == NULL)
         return false;

@@ -159,6 +159,8 @@ static snwResult FindLost(Filler* filler, Attempt* attempt)
         snwParallelFor(filler->context, surface, 128, MeasureLoss, &loop);
     snwDestroySoup(soup);
     snwFree(filler->context, triangles);
+
+    // As shares of the whole area.
     for (int i = 0; i < surface && result >= 0; ++i)
         if (attempt->outside[i] > SNW_FILL_FAR * filler->asked)
             attempt->lostArea += TriangleArea(&filler->mend, i) / filler->area;
@@ -616,6 +618,7 @@ static snwResult DropSpecks(Filler* filler)
     if (filler->work.failed)
         return snwFailMemory(filler->message);
     MeasureShells(filler, parents, shells);
+
     int kept = 0;
     for (int i = 0; i < mend->triangleCount; ++i)
         kept += keep[i] = !IsSpeck(&shells[parents[mend->triangles[i][0]]], spacing);

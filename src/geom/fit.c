@@ -123,6 +123,7 @@ static snwResult MakeTry(Fitter* fitter, double spacing, snwVec3 shift, bool coa
     snwResult result = snwStuffSolid(fitter->context, &stuff, &attempt->arena, &attempt->fit.mesh, &attempt->message);
     attempt->result = result;
 
+    // The last failure is the one to tell.
     if (result < 0)
     {
         if (fitter->message != NULL)

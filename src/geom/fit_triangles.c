@@ -174,6 +174,7 @@ static snwResult ResampleRings(const Fit* fit, int wanted, Attempt* attempt)
     int* names = snwArena_Alloc(&attempt->arena, (size_t)total, sizeof *names);
     if (attempt->arena.failed)
         return snwFailMemory(fit->message);
+
     *attempt->outline = (snwOutline){rings, ringCount};
 
     // Stretches of a ring follow each other, so its points do, too.
@@ -586,6 +587,7 @@ static snwResult Prepare(Fit* fit, int* ringPoints)
         return snwFail(fit->message, snw_errorInput, "triangles = 2 vertices - points on the rings - 2 + 2 holes",
             "%d vertices and %d triangles would put %d vertices on the rings", fit->def->vertices, fit->def->triangles,
             *ringPoints);
+
     if (!(length > 1e-9 && length < 1e12))
         return snwFail(fit->message, snw_errorInput, "lengths are in metres", "the outline is %.3g m long", length);
     fit->turnWeight = s_turnSteps * length / *ringPoints;

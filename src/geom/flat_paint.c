@@ -169,6 +169,7 @@ static void AddStrokePiece(const Painter* painter, const double a[2], const doub
         float* row = painter->coverage + (size_t)j * (size_t)(painter->picture->width + 2);
         for (int i = area.left; i < area.right; ++i)
         {
+            // The nearest place on the segment.
             double vx = i + 0.5 - ax, vy = j + 0.5 - ay;
             double t = Within((ux * vx + uy * vy) / u2, 0, 1);
             double dx = vx - t * ux, dy = vy - t * uy, d2 = dx * dx + dy * dy;
@@ -283,6 +284,7 @@ static void Composite(Painter* painter, const snwPaint* paint, Area area, bool t
         double y = painter->picture->upper[1] - (j + 0.5) * painter->pixel;
         for (int i = area.left; i < area.right; ++i)
         {
+            // Nothing of the shape is here.
             if (row[i] <= 0)
                 continue;
             double x = painter->picture->lower[0] + (i + 0.5) * painter->pixel, opacity = paint->opacity, t = 0;

@@ -541,11 +541,14 @@ bool snwFlesh_MakeGrid(snwFlesh* flesh, snwArena* arena)
     int total = 1;
     for (int i = 0; i < 3; ++i)
         total *= flesh->cells[i] = (int)ceil(sizes[i] / flesh->cellSize + 1e-9);
+
     snwArray(int) list = {0};
     int* start = snwArena_Alloc(arena, (size_t)total + 1, sizeof *start);
     int* felt = snwAllocArray(context, (size_t)flesh->partCount, sizeof *felt);
     double* distances = snwAllocArray(context, (size_t)flesh->partCount, sizeof *distances);
     bool enough = start != NULL && felt != NULL && distances != NULL;
+
+    // Half a cell's diagonal, and what distances may grow on it beyond the way.
     double reach = 0.5 * sqrt(3) * flesh->cellSize * 1.3;
 
     // A list per cell, all in one array.
@@ -589,6 +592,8 @@ bool snwFlesh_Prepare(snwFlesh* flesh, snwArena* arena)
         flesh->hasFlesh = flesh->hasFlesh || (part->op == snw_partAdd && !part->rigid);
         if (part->op != snw_partAdd)
             continue;
+
+        // Melting makes a part thicker by a quarter of the blend at most.
         double reach = part->radius + 0.25 * part->blend;
         snwVec3 ball = {reach, reach, reach};
         flesh->lower = snwVec3_Min(flesh->lower, snwVec3_Sub(part->centre, ball));

@@ -187,6 +187,7 @@ static snwResult MakeSkin(snwInside* inside, snwMessage* message)
     snwFree(inside->context, loop.leaders);
     if (!enough)
         return snwFailMemory(message);
+
     if (inside->hiddenCount == 0 || inside->hiddenCount == mend->triangleCount)
         return snw_ok;
     inside->skin = NULL;

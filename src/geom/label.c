@@ -247,6 +247,8 @@ snwResult snwLabelBonesFrom(snwContext* context, const snwSolid* solid, const sn
         .tetBones = snwArena_Alloc(arena, (size_t)mesh->tetCount, sizeof *labels->tetBones)};
     if (labels->vertexBones == NULL || labels->tetBones == NULL)
         return snwFailMemory(message);
+
+    // What is less than the offset away from a bone belongs to it.
     for (int i = 0; i < mesh->vertexCount; ++i)
         labels->vertexBones[i] = field->distances[i] < offset ? field->bones[i] : -1;
     LabelTets(mesh, labels);

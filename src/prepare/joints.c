@@ -57,6 +57,8 @@ static Extent Measure(const snwPreparer* p, int bone, snwVec3 axis)
                 double twist = 2 * atan2(axis.x * q.x + axis.y * q.y + axis.z * q.z, q.w);
                 // Three quarters of a turn are a quarter back: the shorter way counts.
                 twist = twist > SNW_PI ? twist - 2 * SNW_PI : twist < -SNW_PI ? twist + 2 * SNW_PI : twist;
+
+                // How far the axis itself leans over.
                 double turned = fmin(fmax(snwVec3_Dot(axis, snwQuat_Rotate(q, axis)), -1), 1);
                 snwQuat about = snwQuat_FromRotationVector(snwVec3_Scale(axis, twist));
                 extent.lower = fmin(extent.lower, twist);

@@ -483,6 +483,7 @@ static void TellKinds(snwPreparer* p, int (*counts)[snw_surfaceRigid + 1][snw_wh
                 else
                     ++more;
             }
+
             if (length > 0 && more > 0)
                 snwPreparer_Note(p, "%s %s: %s and %d more", snw_surfaceKindWords[kind], s_whys[why], text, more);
             else if (length > 0)

@@ -301,6 +301,7 @@ static void PaintElement(const Painter* painter, const snwClosest* closest, snwM
             double value = values != NULL ? (double)values[p->fleshVertex[vertex]] : NAN;
             if (isnan(value))
                 continue;
+
             sum += closest->weights[k] * value;
             share += closest->weights[k];
         }

@@ -317,6 +317,7 @@ static snwResult SampleAnimation(
             s.keys[(size_t)i * bones + (size_t)b] = Local(p, now, b);
     }
 
+    // MakeEdges may put others in their place.
     snwTransform* sampled = s.keys;
     snwResult result = made && MakeEdges(&s) ? AddMotion(&s) : snwFailMemory(p->message);
     snwFree(p->context, now);

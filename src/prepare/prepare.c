@@ -206,6 +206,8 @@ snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepare
     *p.report = own;
     *prepared = NULL;
     snwResult result = IsPicture(path) ? PreparePicture(&p, prepared) : RunSteps(&p, prepared);
+
+    // What steps have made for each other.
     if (p.flesh != NULL)
         snwDestroySoup(p.flesh);
     snwFree(context, p.boneWeights);

@@ -83,6 +83,8 @@ static int MedoidOf(snwPreparer* p, int index)
 
     if (p->arena.failed)
         return 0;
+
+    // Joints whose matrices are flat or not finite place nothing.
     double reach = WeighJoints(p, index, weights);
     for (int i = 0; i < skin->jointCount; ++i)
     {
@@ -92,6 +94,7 @@ static int MedoidOf(snwPreparer* p, int index)
 
     for (int i = 0; i < skin->jointCount; ++i)
     {
+        // The one that all others disagree with least, by what they weigh.
         double sum = 0;
         for (int k = 0; k < skin->jointCount && weights[i] > 0; ++k)
             sum += weights[k] > 0 ? weights[k] * MapDistance(maps[i], maps[k], reach) : 0;
@@ -111,6 +114,7 @@ static snwAffine PlaceSkin(snwPreparer* p, int index)
         if (p->bound[skin->joints[i]] && IsSound(skin->inverseBinds[i]))
             anchor = i;
 
+    // A joint that stands already holds the mesh where it is; else most of the weight says so.
     int joint = anchor >= 0 ? anchor : MedoidOf(p, index);
     snwAffine stands = anchor >= 0 ? p->binds[skin->joints[joint]] : Scaled(p->nodes[skin->joints[joint]], p->scale);
     snwAffine place = snwAffine_Compose(stands, skin->inverseBinds[joint]);
@@ -119,6 +123,7 @@ static snwAffine PlaceSkin(snwPreparer* p, int index)
 
     for (int i = 0; i < skin->jointCount; ++i)
     {
+        // The other joints stand where the mesh was bound to them.
         int node = skin->joints[i];
         snwAffine inverse;
         if (p->bound[node])
@@ -162,6 +167,7 @@ static bool FindPieces(snwPreparer* p, snwRestSurface* surface)
     if (p->arena.failed)
         return false;
 
+    // Union of the corners of each triangle; the lower number is the root.
     for (int i = 0; i < count; ++i)
         pieces[i] = i, numbers[i] = -1;
     for (int i = 0; i < surface->triangleCount; ++i)
@@ -200,6 +206,8 @@ static snwResult TakeTriangles(snwPreparer* p, const snwAssetMesh* mesh, snwRest
     }
 
     surface->triangles = snwPreparer_Alloc(p, surface->triangleCount + 1, sizeof *surface->triangles);
+
+    // A place that mirrors turns triangles inside out: their corners change places.
     bool mirrored = snwMat3_Determinant(surface->place.linear) < 0;
     for (int i = 0; i < surface->triangleCount && surface->triangles != NULL; ++i)
         for (int k = 0; k < 3; ++k)
@@ -275,6 +283,8 @@ static snwResult ListSurfaces(snwPreparer* p)
     {
         int node = i < asset->nodeCount ? i : -1;
         int index = node >= 0 ? asset->nodes[node].mesh : i - asset->nodeCount;
+
+        // First all nodes, then meshes that none of them has shown.
         if (index < 0 || (node < 0 && shown[index]))
             continue;
         const snwAssetMesh* mesh = &asset->meshes[index];
