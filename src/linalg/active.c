@@ -182,6 +182,7 @@ static bool SolveSet(Work* w)
         w->v[count++] = w->q[i];
     }
 
+    // Rows that do not push have no force.
     w->set.n = count;
     if (snwDense_Factor(&w->set, w->matrix, n) >= 0)
         return false;

@@ -352,6 +352,7 @@ snwCholeskyStats snwCholesky_Stats(const snwCholesky* f)
         padded += (f->nodes[s].rowCount + 7) / 8 * 8;
     }
 
+    // What a solution reads, then all that is kept for factoring anew.
     stats.bytes = f->valueCount * real + (padded + f->leading) * (int64_t)sizeof(int) +
                   f->nodeCount * (int64_t)sizeof *f->nodes;
     stats.memory = f->valueCount * (int64_t)(sizeof(double) + (f->floats != NULL ? sizeof(float) : 0)) +

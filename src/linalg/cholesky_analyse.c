@@ -77,6 +77,7 @@ static void FillEdges(Analysis* a, int n)
                 continue;
             }
 
+            // At both ends, as CountEdges has counted them.
             a->edges[a->starts[row] + ends[row]++] = column;
             a->edges[a->starts[column] + ends[column]++] = row;
         }

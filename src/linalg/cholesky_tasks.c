@@ -139,6 +139,7 @@ static void ListLevels(Planner* planner)
         f->levelCount = levels[t] + 1 > f->levelCount ? levels[t] + 1 : f->levelCount;
     }
 
+    // Listed level by level: few enough for a search each.
     for (int level = 0, at = 0; level < f->levelCount; ++level)
     {
         f->levelStarts[level] = at;
@@ -245,6 +246,7 @@ static bool BuildBorders(Planner* planner)
         return false;
     memset(planner->marks, -1, (size_t)f->rows * sizeof(int));
 
+    // Which row of its border each task hands up, and where its parent has it.
     for (int t = 0; t < f->taskCount; ++t)
     {
         MarkBorder(planner, t);

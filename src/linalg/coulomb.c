@@ -344,6 +344,7 @@ static void FillRows(Work* k, int count)
             OntoBall(pulled, k->friction[b], point, slope);
             for (int c = 0; c < 3; ++c)
             {
+                // Newton's step from here: J dx = -F.
                 double *row = rows + (size_t)c * (size_t)count, *right = &k->step[place + c];
                 *right = -k->f[n + c];
                 for (int d = 0; d < 3; ++d)
@@ -663,6 +664,7 @@ static void SolveRound(const Local* p, double l[3])
     l[0] = l[1] = l[2] = 0;
     if (p->b[0] >= 0)
         return;
+
     if (p->friction == 0)
     {
         l[0] = -p->b[0] / p->a[0][0];
@@ -801,6 +803,7 @@ static void SolveBall(const Local* p, double most, double l[3])
         else
             low = drag;
 
+        // Without drag it is within the bound; or both ends of the bisection have met.
         if ((found && drag == 0 && length <= most) || (high > 0 && high - low <= 1e-15 * high))
             return;
         drag = high > 0 ? 0.5 * (low + high) : fmax(4 * drag, p->a[0][0] + p->a[1][1] + p->a[2][2]);

@@ -217,6 +217,7 @@ static snwResult HoldUnreached(Solver* s)
                 distance[part[i]] = far, closest[part[i]] = k;
         }
 
+    // All of the part is held, with the whole weight of that one handle.
     for (int i = 0; sound && i < count; ++i)
         if (closest[part[i]] != -2)
         {
@@ -363,6 +364,7 @@ static snwResult FillForm(Solver* s, Row* row)
         return snwFailMemory(s->message);
     memset(row->mark, 0, (size_t)s->mesh->vertexCount * sizeof *row->mark);
 
+    // What couples to held vertices goes to the right side.
     for (int i = 0; i < s->freeCount; ++i)
     {
         MakeRow(s, s->vertexOf[i], row);
@@ -591,6 +593,7 @@ static bool SolveShares(Solver* s)
                 G[r][k] -= G[r][i] / G[i][i] * G[i][k];
     }
 
+    // Back from the last one.
     for (int i = n; i-- > 0;)
     {
         s->shares[i] = G[i][n];

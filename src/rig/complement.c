@@ -88,6 +88,7 @@ static snwResult FindOrigins(snwContext* context, const snwComplementDef* def, s
         }
     }
 
+    // A handle that moves nothing may be anywhere.
     for (int k = 0; k < w->handleCount; ++k)
         origins[k] = totals[k] > DBL_MIN ? snwVec3_Scale(origins[k], 1 / totals[k]) : def->rest[0];
     snwFree(context, totals);

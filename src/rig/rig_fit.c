@@ -91,6 +91,7 @@ static snwResult CheckLinks(const snwRigFitDef* def, snwMessage* message)
     for (int i = 0; i < def->linkCount; ++i)
     {
         int handle = def->links[i].child, steps = 0;
+
         for (int at; handle >= 0 && (at = LinkOf(def, handle)) >= 0 && steps <= handles; ++steps)
             handle = def->links[at].parent;
         if (steps > handles)
@@ -150,6 +151,7 @@ static void CopyEquations(snwRigFit* model, const snwRigFitDef* def)
         *to = (snwRigEquation){at, from->termCount, from->value, 0};
         for (int t = 0; t < from->termCount; ++t)
         {
+            // Degrees of freedom beyond Z are angles.
             double period = from->terms[t].dof > snw_dofZ ? 2 * SNW_PI * fabs(from->terms[t].coefficient) : 0;
             if (period > 0 && (to->period == 0 || period < to->period))
                 to->period = period;
@@ -247,6 +249,7 @@ static snwResult PutPairs(snwRigFit* model, snwMessage* message)
     if (model->arena.failed)
         return snwFailMemory(message);
 
+    // Block k l is what a motion of l asks of k.
     for (int k = 0, next = 0; k < handles; ++k)
     {
         for (int l = 0; l < handles; ++l)

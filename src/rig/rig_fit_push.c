@@ -92,6 +92,7 @@ static bool Keep(snwRigFitScratch* s)
             continue;
         same = same && count < kept->count && IsSameRow(s, row, &kept->rows[count]);
         memcpy(kept->terms + terms, s->terms + row->firstTerm, (size_t)row->termCount * sizeof *kept->terms);
+
         kept->rows[count] = *row;
         kept->rows[count++].firstTerm = terms;
         terms += row->termCount;

@@ -52,6 +52,7 @@ void snwRigTree_Create(snwArena* arena, const snwRigFit* model, snwRigTree* tree
     tree->parent = snwArena_Alloc(arena, handles, sizeof(int));
     tree->pivot = snwArena_Alloc(arena, handles, sizeof *tree->pivot);
     tree->gap = snwArena_Alloc(arena, handles, sizeof *tree->gap);
+
     snwRigMoments_Create(arena, model, &tree->moments);
     tree->sums0 = Square(arena, model);
     for (int b = 0; b < snwRigFit_Dimension(model); ++b)

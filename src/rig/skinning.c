@@ -298,6 +298,7 @@ snwResult snwSkinPalette_Set(
     palette->origin[2] = (float)origin.z;
     snwVec3 rounded = {palette->origin[0], palette->origin[1], palette->origin[2]};
 
+    // Each map from the rest pose's centre to that origin, so that all numbers stay small.
     for (int i = 0; i < pose->count; ++i)
     {
         snwAffine map = PoseMap(pose, i);

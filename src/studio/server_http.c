@@ -51,6 +51,7 @@ typedef struct Head
     bool file; // never to be shown as a page of ours
 } Head;
 
+// HTTP's own words for the statuses that we send.
 static const char* StatusWords(int status)
 {
     switch (status)
@@ -429,6 +430,7 @@ static void EndExchange(snwServer* server, snwExchange* exchange)
     EndUpload(server, exchange, snw_phaseNone);
 }
 
+// Called by libwebsockets for all that happens to a connection; -1 closes it.
 int snwHttp_Callback(struct lws* link, enum lws_callback_reasons reason, void* user, void* in, size_t size)
 {
     snwServer* server = ServerOf(link);

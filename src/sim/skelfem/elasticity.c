@@ -60,6 +60,7 @@ static void SetCorners(snwElasticity* elasticity, const snwElasticityDef* def)
     starts[0] = 0;
 }
 
+// Rest shapes and neighbourhoods are set once; materials come later, one by one.
 snwElasticity* snwElasticity_Create(snwContext* context, snwArena* arena, const snwElasticityDef* def)
 {
     snwElasticity* elasticity = snwArena_Alloc(arena, 1, sizeof *elasticity);
