@@ -134,6 +134,7 @@ static void BoxBodies(snwDetector* detector)
     snwBox all = snwBox_Empty();
     for (int i = 0; i < count; ++i)
         all = snwBox_Union(all, detector->parts[i].bounds);
+
     for (int i = 0; i < count; ++i)
     {
         const snwBox* box = &detector->parts[i].bounds;

@@ -71,6 +71,8 @@ static void MakeTrees(snwDetector* detector)
         part->before = snwArena_Alloc(arena, floats, sizeof *part->before);
         MakeTree(arena, &part->facets, leaves[1]);
         MakeTree(arena, &part->elements, leaves[2]);
+
+        // Leaves of all parts have numbers one after the other, so that one loop goes over all of them.
         for (int k = 0; k < 3; ++k)
             detector->starts[k][i + 1] = detector->starts[k][i] + leaves[k];
     }
@@ -169,6 +171,7 @@ static snwResult SetReaches(snwDetector* detector, snwMessage* message)
             positions[3 * k + 2] = (float)shell->rest[k].z;
         }
 
+        // What is inside another part at rest may stay as deep as it is there.
         SetReach(detector, shell, part, positions);
         snwFree(detector->context, positions);
     }

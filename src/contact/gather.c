@@ -225,6 +225,8 @@ static void CatchChunk(int begin, int end, void* data)
             snwStop stop;
             if (!snwFindStop(&query, &stop))
                 continue;
+
+            // Below 0: deeper than it may be.
             double gap = snwVec3_Dot(stop.normal, snwVec3_Sub(x, stop.point)) +
                          snwResponse_AllowedDepth(response, stop.depth, flesh->size);
             if (gap < 0.0)

@@ -251,6 +251,7 @@ static void FindOutline(snwShell* shell, snwArena* arena)
         corners[i] = i;
     }
 
+    // Equal keys stand side by side.
     enough = enough && snwSortKeys(arena->context, keys, corners, count);
     for (int i = 0; enough && i < count; ++i)
     {

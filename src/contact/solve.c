@@ -458,6 +458,7 @@ static void KeepSolids(const snwResponse* response, int body)
             const snwSolidRow* row = &rows[i];
             if (!(row->push > 0.0) || row->anchor < 0 || flesh->anchors[row->anchor].kind != snw_touchNothing)
                 continue;
+
             snwVec3 home = snwTransform_ApplyInverse(
                 response->colliderNow[row->collider], snwFlesh_Now(flesh, row->vertex));
             flesh->anchors[row->anchor] = row->anchored && !row->sliding
@@ -509,6 +510,7 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row)
         return;
     }
 
+    // On flesh: three vertices, and where among them.
     *anchor = MakeAnchor(row->kind, row->other, (snwVec3){0, 0, 0});
     memcpy(anchor->triangle, row->triangle, sizeof row->triangle);
     Weigh(&response->flesh[row->other], row->triangle, x, anchor->home);
@@ -576,6 +578,7 @@ static void TellSolids(const snwResponse* response, int body, Teller* teller)
                 .prop = -1,
                 .otherBody = -1,
                 .depth = (float)row->depth};
+
             if (row->push > 0.0)
                 Tell(teller, contact, snwFlesh_Now(flesh, row->vertex), row->normal,
                     snwVec3_MulAdd(row->drag, row->push, row->normal));

@@ -388,6 +388,7 @@ static void ReadBodies(snwReader* reader, snwFramesHeader* header, int character
 
     for (int i = 0; i < header->bodyCount && !reader->failed; ++i)
     {
+        // Bodies of one character share its arrays.
         const char* name = ReadName(reader, NULL);
         uint64_t number = snwReadU64(reader);
         if (reader->failed || number >= (uint64_t)characterCount)

@@ -154,6 +154,8 @@ static bool FindNext(const snwFrames* frames, uint64_t* place, snwChunkHeader* c
         {
             if (words[i] != SNW_CHUNK_MAGIC)
                 continue;
+
+            // The magic may stand in a frame's data, too: only a sound header says that it is a chunk.
             *place = at + i * sizeof *words;
             if (ChunkIsWhole(frames, *place, chunk) && chunk->number > after)
                 return true;
@@ -683,6 +685,7 @@ static void DecodePoints(snwFrames* frames, snwReader* reader)
             .bones = out->bones};
         snwPoints_Read(reader, at, (size_t)body->skinVertexCount, header->tolerance, &lattices[0]);
         at += 3 * (size_t)body->skinVertexCount;
+
         if (!header->vertices || reader->failed)
             continue;
         out->vertices = at;

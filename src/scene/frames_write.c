@@ -538,6 +538,8 @@ static snwResult WriteChunk(snwFramesWriter* writer, const snwSim* sim, snwMessa
         error = SyncFile(writer->file);
     if (error != 0)
         return FailChunk(writer, error, before.st_size, done, message);
+
+    // It is on the disk: only now it counts.
     writer->end += writer->buffer.size;
     writer->chunk++;
     writer->unwritten = 0;

@@ -140,6 +140,7 @@ static snwResult ReadPoints(Expander* x, snwArena* arena)
     size_t outer = snwJson_Enter(json, "points"), count = json_array_size(x->data.points);
     if (count < 1 || count > snw_maxGesturePoints)
         return snwJson_Fail(json, NULL, "must be a list of 1 to %d points", snw_maxGesturePoints);
+
     x->points = snwArena_Alloc(arena, count, sizeof *x->points);
     x->pointCount = (int)count;
     if (x->points == NULL)

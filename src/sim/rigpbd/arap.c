@@ -214,6 +214,7 @@ static snwResult Refactor(snwArap* arap, const unsigned char* fixed, snwMessage*
 
     for (int axis = 0; axis < arap->rims.dimension; ++axis)
     {
+        // Axes with the same fixed vertices have the same factor.
         arap->shares[axis] = axis;
         for (int before = axis - 1; before >= 0; --before)
             if (IsSameSet(arap, axis, before))

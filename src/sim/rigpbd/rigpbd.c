@@ -293,6 +293,7 @@ static void UpdateElements(const snwSim* sim, int body, double h)
     else
         snwPairTets_Set(&def, work->tets);
 
+    // What they were made for.
     work->h = h;
     work->visits = def.visits;
     memcpy(work->materials, common->materials, (size_t)common->character->def.materialCount * sizeof *work->materials);
@@ -551,6 +552,8 @@ static void ApplyForces(snwSim* sim, int body, double h, snwRigpbdPass* pass)
             continue;
 
         snwVec3 push = snwSim_PushForce(sim, grab);
+
+        // The body's mass, from the inverse masses that velocities carry.
         double mass = 0.0;
         for (int k = 0; grab->vertex < 0 && k < pass->work->model->vertexCount; ++k)
             mass += 1.0 / (double)state->velocities[4 * (size_t)k + 3];

@@ -49,6 +49,7 @@ snwResult snwRigpbd_StepRival(snwSim* sim, int body, double fraction, double h, 
     snwBody_FollowRows(&sim->bodies[body], &work->state.positions, 1);
     memcpy(work->before, work->state.positions, (size_t)model->vertexCount * 4 * sizeof(float));
 
+    // All of the flesh is the rival's: what it says is where it is.
     snwRigFlesh flesh = {.rows = work->state.positions, .origin = *sim->bodies[body].origin};
     snwResult result = snwRival_Step(
         rival, work->targets, (int)snwSim_Param(sim, snw_rigpbdIterations), work->state.pose, &flesh, message);

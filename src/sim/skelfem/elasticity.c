@@ -159,6 +159,7 @@ void snwElasticity_FindKnots(snwElasticity* elasticity, const snwVec3* positions
     if (!elasticity->anyLoose)
         return;
 
+    // Corners of knots are tangled, and tets with a tangled corner are loose: their neighbours, too.
     memset(elasticity->tangled, 0, (size_t)elasticity->vertexCount);
     for (int pass = 0; pass < 2; ++pass)
         for (int e = 0; e < elasticity->tetCount; ++e)

@@ -420,6 +420,7 @@ static bool SolveTogether(snwSim* sim, const snwSkelfemGroup* group)
         MulAdd(sim, group, solve_residual, solve_residual, -rz / curvature, solve_product);
     }
 
+    // Each body of the group has taken part in all cycles.
     for (int i = group->first; i < group->end; ++i)
     {
         snwSkelfemTally* tally = &snwSkelfem_Body(sim, i)->tally;
@@ -437,6 +438,7 @@ static bool SolveApart(snwSim* sim, const snwSkelfemGroup* group, snwGridSolver 
         .tolerance = snwSkelfem_Setting(sim, snw_skelfemLinear),
         .most = (int)snwSkelfem_Setting(sim, snw_skelfemCycles)};
 
+    // Jacobi may take ten steps for each cycle of the others.
     if (solver == snw_gridCycles)
         def.tolerance = 0; // as many as are asked for
     if (solver == snw_gridJacobi)

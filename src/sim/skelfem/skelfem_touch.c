@@ -265,6 +265,8 @@ void snwSkelfem_GatherTouches(snwSim* sim, double h)
     scratch->touchCount = 0;
     if (snwSkelfem_TouchesNothing(sim))
         return;
+
+    // Bodies as contacts see them: rows of floats, now and before.
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwSkelfemBody* body = snwSkelfem_Body(sim, i);
