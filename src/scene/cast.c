@@ -68,6 +68,8 @@ static void WriteScene(snwText* text, const snwCast* cast)
     }
 
     WriteBody(text, cast);
+
+    // Paper has no ground to stand on.
     if (!cast->flat)
     {
         snwText_Key(text, "colliders");
@@ -148,6 +150,8 @@ snwResult snwCast_OpenPrepared(snwContext* context, const char* name, const char
     result = use.failed ? snwFailMemory(message) : snwCast_Open(context, cast, options, file, message);
     snwText_Free(&use);
     snwPrepared_Release(prepared);
+
+    // They pointed into what is gone now.
     cast->use = cast->motion = NULL;
 
     return result;

@@ -103,6 +103,7 @@ static snwResult ResolveParam(snwJson* json, const snwSceneDef* def, snwCommandD
     snwJson_Leave(json, mark);
     if (result < 0)
         return result;
+
     mark = snwJson_Enter(json, "value");
     data->command.index = index;
     result = snwParam_ReadValue(json, snwMethod_GetParam(method, index), data->value, &data->command.value);

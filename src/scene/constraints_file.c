@@ -132,6 +132,7 @@ static snwResult ReadConstraint(
     if (result < 0)
         return result;
 
+    // sum of coefficient times handle's degree of freedom = value.
     snwLinearTerm* terms = snwJson_NewList(json, arena, "terms", data.terms, snw_maxTerms, sizeof *terms, &result);
     int count = (int)json_array_size(data.terms);
     size_t outer = snwJson_Enter(json, "terms");

@@ -174,6 +174,7 @@ static bool ReadLattice(snwReader* reader, float* points, size_t count, double t
             in = GetVarint(in, end, &code);
             if (in == NULL)
                 return false;
+
             motion[k] += Unfold(code);
             *value = (int64_t)(motion[k] + (lattice->filled ? (uint64_t)*value : 0));
             points[3 * i + k] = (float)((double)*value * tolerance);

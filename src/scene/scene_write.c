@@ -244,6 +244,7 @@ snwResult snwSceneFile_WriteJson(snwText* text, const snwSceneFile* file, snwMes
         .seed = def->seed};
     if (def->seed > INT64_MAX)
         return snwFail(message, snw_errorUnsupported, NULL, "a seed above 9223372036854775807 does not fit in JSON");
+
     snwText_Open(text, '{');
     snwTable_Write(text, &snw_sceneTable, &data);
     WriteSettings(text, def);
@@ -257,6 +258,7 @@ snwResult snwSceneFile_WriteJson(snwText* text, const snwSceneFile* file, snwMes
     WriteClips(text, def);
     WriteCommands(text, def);
 
+    // A camera that finds its place by itself is what there is without one.
     if (!file->camera.automatic)
     {
         snwText_Key(text, "camera");

@@ -51,6 +51,8 @@ void snwNames_Add(snwContext* context, snwNames* names, const char* name, const 
     if (names->count == snw_maxNames)
         return;
     char *own = snwCopyText(context, name), *ownNote = snwCopyText(context, note);
+
+    // A list for people: without memory it is shorter.
     if (own == NULL || ownNote == NULL)
     {
         snwFree(context, own);

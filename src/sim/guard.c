@@ -332,6 +332,7 @@ static bool NameGrab(const snwSim* sim, snwMessage* message)
             return true;
         }
 
+        // Hands are told of where no push is to blame.
         held = held || grab->kind != snw_grabPush;
     }
 

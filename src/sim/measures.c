@@ -242,6 +242,7 @@ static void MeasureErrors(const Subject* subject, snwMeasures* m)
             apart = fmax(apart, snwVec3_Distance(x, Row(shown.positions, shown.stride, i)));
     }
 
+    // As shares of the body's size, so that bodies can be compared.
     m->residual = fmax(m->residual, subject->body->residual);
     m->rigidity = fmax(m->rigidity, loose / size);
     m->fit = fmax(m->fit, apart / size);

@@ -57,6 +57,7 @@ static snwResult CheckMesh(const snwColliderDef* mesh, snwMessage* message)
     if (!counts || mesh->vertices == NULL || mesh->triangles == NULL)
         return snwFail(message, snw_errorArgument, NULL, "a mesh has 4..%d vertices and triangles, not %d and %d",
             SNW_MAX_MESH, mesh->vertexCount, mesh->triangleCount);
+
     for (int i = 0; i < mesh->vertexCount; ++i)
         if (!snwVec3_IsWithin(mesh->vertices[i], SNW_MAX_SIZE))
             return snwFail(
