@@ -86,6 +86,7 @@ static snwExit PrintList(snwContext* context, bool quiet)
         snwReport(snw_errorIo, "set SINEW_SCENES to the folder of the scenes", "there are no scenes in %s",
             snwScenesFolder(folder, sizeof folder));
 
+    // Names alone are for shells, tables for people.
     for (int i = 0; quiet && i < scenes.count; ++i)
         puts(scenes.names[i]);
 

@@ -229,6 +229,7 @@ static void PrintSingle(const snwPerformance* performance)
         PrintLine(name, report->stages[i].ms, "ms of each step");
     }
 
+    // What became of the motion: energies, and how far flesh was from its rest.
     PrintLine("energy, first", report->first.energy, "J");
     PrintLine("energy, last", report->last.energy, "J");
     PrintLine("energy, most", report->energyMax, "J");

@@ -111,6 +111,7 @@ const json_t* snwGltf_List(snwGltfReading* reading, const json_t* object, const 
         return NULL;
     }
 
+    // A limit, so that counts fit into an int and a hostile file into memory.
     if (json_array_size(list) > (size_t)limit)
     {
         size_t mark = snwJson_Enter(&reading->json, key);

@@ -145,6 +145,8 @@ static snwResult OrderBones(HandleText* text, snwMessage* message)
         if (at >= 0 && state[at] == 1)
             return snwFail(message, snw_errorInput, "take one of its bones out of the .tgf",
                 "bones of the skeleton form a circle");
+
+        // The last one met is the highest: it comes first.
         while (length > 0)
         {
             state[path[--length]] = 2;
@@ -182,6 +184,7 @@ static snwResult OpenSkeleton(const snwAssetInput* input, snwAsset* asset, snwMe
 
     snprintf(name, sizeof name, "%.*s.tgf", (int)(length - 9), base);
 
+    // The folder decides what may be read.
     char* data = NULL;
     size_t size = 0;
     snwResult result = input->folder->read(input->folder->user, asset->context, name, &data, &size, NULL);

@@ -251,6 +251,7 @@ static double SlowReal(snwWord word, const Decimal* decimal)
             more = more || c != '0';
     }
 
+    // A digit more, which only says that something followed.
     if (more)
         buffer[count++] = '1';
     int shift = count - decimal->count; // digits beyond those that the exponent is about

@@ -417,6 +417,8 @@ static snwResult MeasureEdges(Job* job, int clip)
             for (int e = 0; e < pair->edgeCount; ++e)
                 pair->longest[e] = fmax(pair->longest[e],
                     snwVec3_Distance(job->source.now[pair->edges[e][0]], job->source.now[pair->edges[e][1]]));
+
+            // What the artist folds is no mistake of the bake.
             int worst = 0, folded = snwFolds_Meet(&pair->folds, job->source.now, SNW_FOLD_SEEN * out->size, &worst);
             place.mesh = NameOf(job, pair);
             MeetCount(job, pair, (Count){&out->sourceFolded, &out->sourceFoldedPlace}, folded, worst, place);

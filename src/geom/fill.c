@@ -491,6 +491,7 @@ static bool MakeReport(Filler* filler, const Attempt* best, snwArena* arena, snw
 
 static snwResult Warn(const Filler* filler, const Attempt* best, const snwFillReport* report)
 {
+    // The worst first; one warning is enough.
     const snwMeshQuality* quality = &best->quality;
     if (best->sharp)
         return snwFail(filler->message, snw_warning, "use smaller cells or more tets",

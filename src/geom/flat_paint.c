@@ -315,6 +315,7 @@ static double (*ShapePoints(const snwPaint* paint, snwArena* arena, int* count))
         return NULL;
     double turn = paint->angle * (3.14159265358979323846 / 180);
 
+    // Ellipses and polygons as they are, everything else as a spline through its points.
     switch (paint->kind)
     {
         case snw_paintEllipse:

@@ -448,6 +448,7 @@ snwResult snwPattern_Create(snwContext* context, const snwPatternDef* def, snwPa
     if (pattern == NULL)
         return snwFailMemory(message);
 
+    // Entries of the same place share a number; the diagonal may be added by the pattern itself.
     pattern->context = context;
     pattern->count = def->count;
     if (!BuildPattern(context, def, (int)total, pattern))

@@ -247,6 +247,8 @@ static snwResult Mend(snwPreparer* p, snwMeshed* meshed, int pieces)
         snwMeshed other;
         snwMessage words = {0};
         snwResult result = Try(p, s_attempts[i], &other, &words);
+
+        // That a mesher fails is no failure here: there is a body already.
         if (result == snw_errorMemory)
             return snwFailMemory(p->message);
         if (result < 0 || TornPieces(p, &other.mesh) > 0)

@@ -93,6 +93,7 @@ static bool Keep(snwRigFitScratch* s)
         same = same && count < kept->count && IsSameRow(s, row, &kept->rows[count]);
         memcpy(kept->terms + terms, s->terms + row->firstTerm, (size_t)row->termCount * sizeof *kept->terms);
 
+        // Terms of the kept rows follow each other.
         kept->rows[count] = *row;
         kept->rows[count++].firstTerm = terms;
         terms += row->termCount;

@@ -239,6 +239,7 @@ static snwResult ReadOutline(snwJson* json, const json_t* outline, snwArena* are
     if (blueprint->rings == NULL)
         return snwFailMemory(json->message);
 
+    // A failure leaves the path where it is: it names the ring.
     for (size_t i = 0; i < count; ++i)
     {
         size_t inner = snwJson_EnterIndex(json, i);

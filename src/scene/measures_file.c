@@ -124,6 +124,7 @@ static void WriteJsonHeader(
     snwText_Open(text, '[');
     WriteJsonColumn(text, "frame", "", "0 is the start");
 
+    // Columns tell what they are, and their unit.
     for (int i = 0; i < ColumnCount(writer, source); ++i)
     {
         if (LeavesOut(writer, i))

@@ -480,6 +480,7 @@ static void AddMoments(const snwApdBody* body, snwMat3* moments)
             moments[k] = snwMat3_Add(moments[k], snwMat3_Outer(small->force[4 * k + a], small->now[4 * k + a]));
     }
 
+    // Rows push at their arms: the last three numbers of a jacobian are the force.
     for (int i = 0; i < small->rowCount; ++i)
         for (int e = 0; e < 2; ++e)
         {

@@ -101,6 +101,7 @@ SNW_VISIT void SoftEdges(const snwSoftSweep* sweep, int begin, int end, bool jac
         EndEdge(sweep, b[1], lane[1], jacobi, corrected, &two);
     }
 
+    // The odd one at the end.
     if (part < last)
     {
         EdgeVisit one;

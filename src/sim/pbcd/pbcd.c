@@ -323,6 +323,7 @@ static snwResult ComplementIsland(snwSim* sim, int island, snwMessage* message)
     }
 
     snwSim_EndStage(sim, snw_stageComplement);
+
     if (any)
         snwResponse_Solve(response, island, true);
     snwSim_EndStage(sim, snw_stageContact);

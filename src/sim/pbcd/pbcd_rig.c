@@ -305,6 +305,8 @@ static snwResult Launch(snwSim* sim, int body, double h, snwMessage* message)
             float v = (work->reference[k] - state->reference[k]) / (float)h, more = v - state->referenceVelocities[k];
             state->velocities[k] += more;
             state->referenceVelocities[k] = v;
+
+            // BDF2 looks back two steps: both are as if it had always moved so.
             if (work->model->integrator == snw_pbcdBdf2)
             {
                 state->beforeVelocities[k] += more;

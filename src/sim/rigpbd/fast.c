@@ -294,6 +294,7 @@ static void CopyDef(snwFast* fast, const snwFastDef* def)
     fast->rest = snwArena_Copy(arena, def->mesh.rest, n, sizeof *def->mesh.rest);
     fast->origins = snwArena_Copy(arena, def->origins, handles, sizeof *def->origins);
 
+    // Room for what is found later.
     fast->clusters = snwArena_Alloc(arena, n, sizeof *fast->clusters);
 
     fast->asked = snwArena_Alloc(arena, handles, sizeof *fast->asked);

@@ -82,6 +82,7 @@ static snwResult ListFollowers(snwRival* rival, snwMessage* message)
             rival->starts[k + 1] = count;
         }
 
+        // The first round has told how many there are.
         if (round == 0)
             rival->followers = snwArena_Alloc(&rival->arena, (size_t)count + 1, sizeof *rival->followers);
     }

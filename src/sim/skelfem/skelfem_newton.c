@@ -381,6 +381,7 @@ static double SumTets(int begin, int end, void* data)
             squares += snwVec3_LengthSquared(u);
         }
 
+        // u^T M u = m / 20 (sum |u_k|^2 + |sum u_k|^2), per coordinate.
         body->tetSums[e] = sum;
         energy += 0.5 * loop->scale * body->tetMasses[e] / 20 * (squares + snwVec3_LengthSquared(sum));
     }

@@ -353,6 +353,7 @@ void snwSkelfem_StiffenTouches(snwSim* sim, double h)
         else
             props = PropStiffness(scratch, row->vertex);
 
+        // The other side, if it is softer.
         if (row != NULL && row->kind == snw_touchProp)
             props = fmin(props, PropStiffness(scratch, row->other));
         for (int k = 0; k < 3 && row != NULL && row->kind == snw_touchFlesh; ++k)
