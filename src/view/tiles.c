@@ -76,6 +76,8 @@ static snwResult MakeSheet(Tiles* tiles, snwMessage* message)
 {
     const snwFilmDef* film = &tiles->def->films[0]->def;
     int count = tiles->def->count;
+
+    // Up to three side by side, then two rows, then four.
     tiles->rows = count <= 3 ? 1 : count <= 8 ? 2 : 4;
     tiles->columns = (count + tiles->rows - 1) / tiles->rows;
     snwSheetDef def = snwDefaultSheetDef();
@@ -86,6 +88,8 @@ static snwResult MakeSheet(Tiles* tiles, snwMessage* message)
     def.tileHeight = film->height;
     def.captions = true;
     def.textSize = snwFloat_Clamp((float)film->width / 24, 10, 22);
+
+    // Names as far as their tiles are wide.
     for (int i = 0; i < count; ++i)
     {
         const snwFilm* shown = tiles->def->films[i];
@@ -96,6 +100,7 @@ static snwResult MakeSheet(Tiles* tiles, snwMessage* message)
                 name, sizeof name, "%s: %.4g to %.4g mm", tiles->def->names[i], shown->scale.lower, shown->scale.upper);
         FitName(name, def.textSize, (float)film->width, tiles->names[i]);
     }
+
     return snwCreateSheet(tiles->context, &def, &tiles->sheet, message);
 }
 
