@@ -40,6 +40,7 @@ faults=(
     'film.farFromHomeLooksTheSame@src/view/film_capture.c@s/    if (film->flat || film->shown != NULL || film->bodyCount == 0)/    if (film != NULL)/'
     'fleshbench.sizesMoveAlike@src/sim/constraints/pair_kernel.h@s/m11 = s->hh + snwWide_Load(bulk), r0/m11 = s->hh * snwWide_Splat(1e30f) + snwWide_Load(bulk), r0/'
     'guard.aPushBeyondReasonIsAnErrorWithPlaceAndRemedy@src/sim/guard.c@s/speed <= most \* most \&\& sum < INFINITY/isfinite(speed) \&\& sum < INFINITY/'
+    'fleshbench.absurdScenesEndCalmOrInWords@src/sim/guard.c@s/speed <= most \* most \&\& sum < INFINITY/isfinite(speed) \&\& sum < INFINITY/'
     'guard.aPinThatJumpsAKilometreIsAnErrorThatNamesIt@src/sim/guard.c@s/    if (!NameMover(sim, message) /    if (!NameMover(sim, \&(snwMessage){0}) /'
     'guard.aBodyThatStartsUnderTheGroundComesOutCalmly@src/contact/gather.c@s/depthBefore - most)/depthBefore - 1e9 * most)/'
     'guard.aColliderThatJumpsIsSetDownAndPushesNothing@src/sim/sim.c@s/mover->transform = mover->start = mover->target;/;/'
