@@ -31,7 +31,8 @@ const char* const snwBakeFileNames[snw_bakeFileCount] = {[snw_bakePlain] = "plai
     [snw_bakeMirrored] = "mirrored",
     [snw_bakeSharedMesh] = "shared-mesh",
     [snw_bakeSeveralSkins] = "several-skins",
-    [snw_bakeLegs] = "legs"};
+    [snw_bakeLegs] = "legs",
+    [snw_bakeScenery] = "scenery"};
 
 // Triangles with the weights of one or two bones.
 typedef struct Shape
@@ -269,6 +270,14 @@ static void AddAll(Maker* m)
         AddBody(m, "other", AddMesh(m, "other", 1, s_aside, false), AddSkin(m, 1, s_none, false, -1));
     if (kind == snw_bakeSeveralSkins)
         AddBody(m, "other", AddMesh(m, "other", 1, s_aside, true), AddSkin(m, 1, s_none, true, -1));
+    if (kind == snw_bakeScenery) // a hundred times as large, and still
+    {
+        snwGltfNodeDef backdrop = snwDefaultGltfNodeDef();
+        backdrop.name = "backdrop";
+        backdrop.mesh = mesh;
+        backdrop.pose.scale = (snwVec3){100, 100, 100};
+        snwGltfWriter_AddNode(m->writer, &backdrop);
+    }
     if (kind == snw_bakeSharedMesh)
         AddBody(m, "twin", mesh, AddSkin(m, 1, s_aside, false, -1));
     AddClip(m, "calm", 0.5);

@@ -15,6 +15,7 @@ typedef enum snwBakeFileKind
     snw_bakeSharedMesh,   // two nodes show one mesh, each with a skin of its own
     snw_bakeSeveralSkins, // two meshes with a skin each, of the same bones in another order
     snw_bakeLegs,         // two tubes beside each other, 2 cm apart at rest: that of the hip moves
+    snw_bakeScenery,      // a backdrop a hundred times as large, which nothing moves
     snw_bakeFileCount,
 } snwBakeFileKind;
 

@@ -477,6 +477,25 @@ static void AddCost(snwBenchRows* rows)
     Close(&b);
 }
 
+static bool HasCase(const Case* cases, size_t count, const char* name)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (strcmp(cases[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+// The part that has a case of this name; NULL: none.
+static const char* PartOf(const char* name)
+{
+    for (int i = 0; i < snw_bakeFileCount; ++i)
+        if (strcmp(snwBakeFileNames[i], name) == 0)
+            return "made";
+    return HasCase(s_data, sizeof s_data / sizeof *s_data, name)   ? "data"
+           : HasCase(s_cast, sizeof s_cast / sizeof *s_cast, name) ? "cast"
+                                                                   : NULL;
+}
+
 static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snwMessage* message)
 {
     static const snwBenchPart s_parts[] = {
@@ -486,7 +505,14 @@ static snwResult Run(const snwBenchOptions* options, snwBenchReport* report, snw
         {"cast", AddCast},
     };
     static const snwBenchParts s_all = {s_parts, sizeof s_parts / sizeof *s_parts};
-    return snwBenchParts_Run(&s_all, options, report, message);
+
+    // A case by its name alone.
+    char only[96];
+    snwBenchOptions own = *options;
+    const char* part = options->only != NULL ? PartOf(options->only) : NULL;
+    snprintf(only, sizeof only, "%s/%.80s", part != NULL ? part : "", part != NULL ? options->only : "");
+    own.only = part != NULL ? only : options->only;
+    return snwBenchParts_Run(&s_all, &own, report, message);
 }
 
 const snwBench snwBakeBench = {"bake",

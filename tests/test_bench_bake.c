@@ -29,7 +29,6 @@ static const struct
     {"lumberjack-joints", "gate_err", "1.2e-3 (4.9e-4): 320 helpers with four influences do not do"},
     {"lumberjack-joints", "bake_err", "2.7 mm: the same"},
     {"lumberjack-joints", "three_err", "1.1e-3: the same"},
-    {"facecap-compress", "size_ratio", "1.9: the source is compressed, and 336 frames are added"},
     {"fish-bundle", "size_ratio", "6.4: all flesh, on two handles"},
     {"fish-bundle-compress", "size_ratio", "2.6"},
     {"fish-bundle", "folded_edges", "12: all flesh, on two handles"},
@@ -82,6 +81,25 @@ TEST(bakebench, rigsWithOneOddityComeBackRightAndSmall)
     snwBenchOptions options = snwDefaultBenchOptions();
     options.only = "made";
     CheckRows(&options, s_metrics);
+}
+
+// A case is asked for by its name alone, or with its part.
+TEST(bakebench, oneCaseIsAskedForByItsName)
+{
+    static const char* const s_asked[] = {"scenery", "made/scenery"};
+    for (int i = 0; i < 2; ++i)
+    {
+        snwBenchOptions options = snwDefaultBenchOptions();
+        snwBenchReport report = {.bench = "bake"};
+        snwMessage message = {0};
+        options.only = s_asked[i];
+        if (snwBakeBench.run(&options, &report, &message) < 0)
+            snwTest_Fail(__FILE__, __LINE__, "%s", message.text);
+        CHECK(report.count > 5);
+        for (int r = 0; r < report.count; ++r)
+            CHECK(strncmp(report.rows[r].caseName, "scenery", 7) == 0);
+        snwBenchReport_Free(&report);
+    }
 }
 
 TEST_LONG(bakebench, everyRowHolds)

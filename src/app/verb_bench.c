@@ -167,7 +167,7 @@ static const snwOption s_options[] = {
         "kernels: ten million matrices per class; flesh: all seeds, substeps and sizes (hours)"},
     {"case", 0, "NAME", false, snw_completeNothing, NULL,
         "apd, contact: only this scene or figure; flesh, pbcd, rigpbd: only this part (flesh: PART/WORDS for some of "
-        "it); prep: "
+        "it); bake: only this part or case; prep: "
         "only surfaces so named"},
     {"output", 'o', "DIR", false, snw_completeFolder, NULL, "write rows.json and figures (SVG, PNG, CSV) there"},
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
