@@ -2,6 +2,7 @@
 // Labels: kernels threads
 
 #include "fixture.h"
+#include "rig/skeleton.h"
 #include "sim/softcontact/softcontact.h"
 #include "sinew/tools.h"
 #include "test.h"
@@ -264,6 +265,153 @@ TEST(softcontact, whatItCannotDoItSays)
     CHECK_CONTAINS(message.text, "'left' and 'right'");
     snwSceneFile_Close(&run.file);
     snwDestroyContext(run.context);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What holds and leads
+
+static snwVec3 VertexAt(const Run* run, int vertex)
+{
+    return snwSoft_VertexPlace(run->sim, 0, vertex);
+}
+
+// Its weight hangs on the spring of grip.h: k = 2 E r s / (1 - s), and bears on the skin that the hand holds.
+TEST(softcontact, aHandHoldsByItsSpring)
+{
+    Run run;
+    REQUIRE(Open(&run, 1, snw_simdAuto, SCENE(BLOCK("[0, 1, 0]"), "")));
+    snwCommand drag = snwDefaultCommand(snw_commandDrag);
+    drag.index = 62, drag.radius = 0.1, drag.value = 0.2, drag.transform.position = (snwVec3){0.3, 1.5, 0};
+    CHECK(snwSim_Push(run.sim, &drag, NULL) == snw_ok);
+    snwFixture_Run(run.sim, 600, s_dt);
+    double weight = 0.3 * 0.3 * 0.3 * 200 * 9.81, spring = 2 * 1e4 * 0.1 * 0.2 / 0.8;
+    snwVec3 held = VertexAt(&run, 62);
+    CHECK_NEAR(held.x, 0.3, 1e-3);
+    CHECK_NEAR(held.z, 0, 1e-3);
+    CHECK_NEAR(1.5 - held.y, weight / spring, 0.02 * weight / spring);
+    drag.on = false;
+    CHECK(snwSim_Push(run.sim, &drag, NULL) == snw_ok);
+    snwFixture_Run(run.sim, 30, s_dt);
+    CHECK(VertexAt(&run, 62).y < held.y - 1);
+    Close(&run);
+}
+
+// A face that a clip turns: three vertices hold the body as all would.
+TEST(softcontact, pinsHoldAndLeadBones)
+{
+    Run run;
+    REQUIRE(Open(&run, 1, snw_simdAuto,
+        SCENE("{\"name\": \"block\", \"character\": {\"shape\": \"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [4, "
+              "4, 4]}}",
+            ", \"pins\": [{\"name\": \"side\", \"body\": \"block\", \"lower\": [-1, -1, -1], \"upper\": [-0.149, 1, "
+            "1]}], "
+            "\"clips\": [{\"pin\": \"side\", \"keys\": [{\"time\": 0}, {\"time\": 1, \"position\": [0.1, 0.2, 0], "
+            "\"angles\": [0, 0, 90]}]}]")));
+    snwFixture_Run(run.sim, 90, s_dt);
+    const snwPinSet* set = &run.sim->pinSets[0];
+    CHECK_INT(set->count, 25);
+    for (int i = 0; i < set->count; ++i)
+        CHECK_NEAR(
+            snwVec3_Distance(VertexAt(&run, set->vertices[i]), snwPinSet_Target(set, &run.sim->pins[0], i)), 0, 1e-6);
+    snwMeasures m;
+    snwSim_GetMeasures(run.sim, 0, &m);
+    CHECK(m.kinetic < 1e-9);
+    Close(&run);
+}
+
+#define BIPED(more)                                                                                                    \
+    "{\"name\": \"biped\", \"character\": {\"blueprint\": \"biped\", \"size\": {\"vertices\": 400}}" more "}"
+
+static double JointError(const Run* run, double time)
+{
+    const snwCharacter* character = run->sim->bodies[0].character;
+    const snwMotionDef* motion = snwSim_BodyMotion(run->sim, 0);
+    snwTransform wanted[64];
+    snwTransforms now;
+    double most = 0;
+    snwSkeleton_Pose(&character->skeleton, motion, snwSim_MotionTime(run->sim, 0, time), wanted);
+    snwSim_GetBones(run->sim, 0, &now);
+    for (int j = 0; j < character->def.jointCount; ++j)
+    {
+        int bone = character->def.joints[j].bone, parent = character->def.joints[j].parentBone;
+        snwQuat is = snwQuat_Mul(snwQuat_Conjugate(now.data[parent].rotation), now.data[bone].rotation);
+        snwQuat shall = snwQuat_Mul(snwQuat_Conjugate(wanted[parent].rotation), wanted[bone].rotation);
+        most = fmax(most, snwQuat_Angle(is, shall));
+    }
+    return most;
+}
+
+TEST(softcontact, jointsFollowTheMotion)
+{
+    Run run;
+    REQUIRE(Open(&run, 1, snw_simdAuto, SCENE(BIPED(", \"motion\": \"walk\""), ", \"gravity\": [0, 0, 0]")));
+    double most = 0;
+    for (int i = 1; i <= 90; ++i)
+    {
+        snwFixture_Run(run.sim, 1, s_dt);
+        most = i > 30 ? fmax(most, JointError(&run, i * s_dt)) : 0;
+    }
+    CHECK(most < 0.1);
+    CHECK(most > 0);
+    Close(&run);
+}
+
+// Two places at once, under weight, one with a turn; the pelvis is pinned.
+TEST(softcontact, bonesReachTheirPlaces)
+{
+    Run run;
+    REQUIRE(Open(&run, 1, snw_simdAuto,
+        SCENE(BIPED(""), ", \"settings\": {\"softcontact.hold\": true}, \"pins\": [{\"name\": \"hips\", \"body\": "
+                         "\"biped\", \"lower\": [-0.1, 0.93, -1], \"upper\": [0.1, 1.0, 1]}]")));
+    const snwCharacterDef* def = &run.sim->bodies[0].character->def;
+    snwCommand reach = snwDefaultCommand(snw_commandHandle);
+    const char* names[2] = {"forearm.l", "forearm.r"};
+    const snwVec3 places[2] = {{0.25, 1.45, 0.2}, {-0.3, 1.2, 0.15}};
+    for (int i = 0; i < 2; ++i)
+    {
+        reach.index = snwCharacterDef_FindBone(def, names[i]);
+        reach.mask = snw_dofX | snw_dofY | snw_dofZ, reach.transform.position = places[i];
+        CHECK(snwSim_Push(run.sim, &reach, NULL) == snw_ok);
+    }
+    snwFixture_Run(run.sim, 300, s_dt);
+    snwTransforms handles;
+    snwSim_GetHandles(run.sim, 0, &handles);
+    for (int i = 0; i < 2; ++i)
+    {
+        int bone = snwCharacterDef_FindBone(def, names[i]);
+        snwVec3 at = snwTransform_Apply(handles.data[bone], snwCharacterDef_BonePoint(def, bone));
+        CHECK_NEAR(snwVec3_Distance(at, places[i]), 0, 2e-3);
+    }
+    Close(&run);
+}
+
+// In flight, turning: nothing jumps but, when it falls asleep, what the skin moved besides.
+TEST(softcontact, softAndHardAtAnyTime)
+{
+    Run run;
+    REQUIRE(Open(&run, 1, snw_simdAuto,
+        SCENE("{\"name\": \"block\", \"character\": {\"shape\": \"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [4, "
+              "4, 4]}, "
+              "\"velocity\": [1, 2, 0], \"angular_velocity\": [3, 1, 2]}",
+            ", \"gravity\": [0, 0, 0]")));
+    snwCommand mode = snwDefaultCommand(snw_commandParam);
+    mode.index = snw_sharedParamCount + snw_softMode;
+    snwMeasures before, after;
+    for (int i = 0; i < 4; ++i)
+    {
+        snwFixture_Run(run.sim, 5, s_dt);
+        snwSim_GetMeasures(run.sim, 0, &before);
+        mode.value = i % 2 == 0 ? 2 : 1;
+        CHECK(snwSim_Push(run.sim, &mode, NULL) == snw_ok);
+        snwFixture_Run(run.sim, 1, s_dt);
+        snwSim_GetMeasures(run.sim, 0, &after);
+        CHECK_INT(Own(run.sim, 0, snw_softMeasureActive), i % 2 == 0 ? 98 : 0);
+        CHECK_NEAR(snwVec3_Distance(before.momentum, after.momentum), 0, 1e-10);
+        CHECK_NEAR(snwVec3_Distance(before.angularMomentum, after.angularMomentum), 0, 1e-10);
+        CHECK(after.kinetic + after.elastic <= 1.0005 * (before.kinetic + before.elastic));
+        CHECK(after.kinetic > 0.99 * before.kinetic);
+    }
+    Close(&run);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -250,7 +250,7 @@ static void MeasureErrors(const Subject* subject, snwMeasures* m)
         m->jointGap = fmax(m->jointGap, WidestJoint(subject, &bones) / size);
 }
 
-static void MeasureMotion(const snwSim* sim, const Subject* subject, const double* masses, double* mass, snwMeasures* m)
+static void AddMotion(const snwSim* sim, const Subject* subject, const double* masses, double* mass, snwMeasures* m)
 {
     snwVec3 moment = {0, 0, 0};
     for (int i = 0; i < subject->vertices.count; ++i)
@@ -265,13 +265,19 @@ static void MeasureMotion(const snwSim* sim, const Subject* subject, const doubl
         m->potential -= masses[i] * snwVec3_Dot(sim->state->gravity, x);
         m->momentum = snwVec3_Add(m->momentum, p);
         m->angularMomentum = snwVec3_Add(m->angularMomentum, snwVec3_Cross(x, p));
-        m->maxSpeed = fmax(m->maxSpeed, snwVec3_Length(v));
         moment = snwVec3_MulAdd(moment, masses[i], x);
         *mass += masses[i];
     }
-
     // Weighted by mass here; the caller divides when all bodies are in.
     m->centre = snwVec3_Add(m->centre, moment);
+}
+
+static double FastestVertex(const Subject* subject)
+{
+    double most = 0.0;
+    for (int i = 0; i < subject->vertices.count; ++i)
+        most = fmax(most, snwVec3_Length(Row(subject->vertices.velocities, subject->vertices.stride, i)));
+    return most;
 }
 
 static snwResult MeasureBody(snwSim* sim, int index, double* mass, snwMeasures* m)
@@ -284,9 +290,15 @@ static snwResult MeasureBody(snwSim* sim, int index, double* mass, snwMeasures* 
     snwVec3 plane = snwQuat_Rotate(sim->starts[index].transform.rotation, (snwVec3){0, 0, 1});
     Subject subject = {.sim = sim, .index = index, .body = body, .plane = plane};
     sim->method->getVertices(sim, index, &subject.vertices);
-    m->elastic += snwParallelSum(sim->context, body->character->elements.count, 512, SumElastic, &subject);
+    if (sim->method->addMotion != NULL)
+        sim->method->addMotion(sim, index, m, mass);
+    else
+    {
+        m->elastic += snwParallelSum(sim->context, body->character->elements.count, 512, SumElastic, &subject);
+        AddMotion(sim, &subject, masses, mass, m);
+    }
+    m->maxSpeed = fmax(m->maxSpeed, FastestVertex(&subject));
     MeasureElements(&subject, m);
-    MeasureMotion(sim, &subject, masses, mass, m);
     MeasureErrors(&subject, m);
     snwFree(sim->context, masses);
     return snw_ok;

@@ -297,6 +297,10 @@ struct snwMethod
     // What the method tells of the last step beside snwMeasures, one number per row of `measures`. NULL: nothing.
     void (*getMeasures)(const snwSim* sim, int body, double* values);
 
+    // Adds what a body has to kinetic, elastic and potential energy, momentum, angular momentum and, times its mass,
+    // centre; and its mass. NULL: sums over the vertices of the mesh.
+    void (*addMotion)(const snwSim* sim, int body, snwMeasures* measures, double* mass);
+
     // J/m^3: the elastic energy density of an element whose deformation gradient is f, by the law that is simulated.
     // NULL: that of corotated linear elasticity.
     double (*elasticDensity)(const snwSim* sim, int body, int element, snwMat3 f);

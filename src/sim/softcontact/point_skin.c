@@ -158,7 +158,7 @@ static void PutEdges(snwPointSkin* s, const snwPointSkinDef* def)
 snwResult snwPointSkin_Create(
     snwContext* context, const snwBodyTree* tree, const snwPointSkinDef* def, snwPointSkin* skin, snwMessage* message)
 {
-    *skin = (snwPointSkin){.context = context, .count = def->pointCount};
+    *skin = (snwPointSkin){.context = context, .count = def->pointCount, .firmness = 1};
     skin->capacity = def->capacity > 0 && def->capacity < def->pointCount ? def->capacity : def->pointCount;
     snwResult result = CheckDef(tree, def, message);
     if (result != snw_ok)
@@ -473,11 +473,11 @@ static void AddAwake(const snwPointSkin* s, const snwBodyTree* tree, double* mat
 // K d of a point.
 static snwVec3 Pull(const snwPointSkin* s, int i)
 {
-    snwVec3 pull = snwVec3_Scale(s->offsets[i], s->stiffness[i]);
+    snwVec3 pull = snwVec3_Scale(s->offsets[i], s->firmness * s->stiffness[i]);
     for (int k = s->neighbourFirst[i]; k < s->neighbourFirst[i + 1]; ++k)
     {
         snwVec3 stretch = snwVec3_Sub(s->offsets[i], s->offsets[s->neighbours[k]]);
-        pull = snwVec3_MulAdd(pull, s->neighbourStiffness[k], stretch);
+        pull = snwVec3_MulAdd(pull, s->firmness * s->neighbourStiffness[k], stretch);
     }
     return pull;
 }
@@ -486,7 +486,7 @@ static snwVec3 Pull(const snwPointSkin* s, int i)
 static snwResult Invert(snwPointSkin* s, const snwSkinStep* step, snwMessage* message)
 {
     int n = s->activeCount;
-    double h = step->h, hh = h * h;
+    double h = step->h, hh = h * h * s->firmness;
 
     // m + D, of which what is awake is kept.
     memset(s->matrix, 0, (size_t)n * (size_t)n * sizeof *s->matrix);
@@ -505,7 +505,8 @@ static snwResult Invert(snwPointSkin* s, const snwSkinStep* step, snwMessage* me
                 s->matrix[p * n + q] -= hh * s->neighbourStiffness[k];
         }
 
-        s->matrix[p * n + p] += diagonal + (step->implicit ? hh * s->stiffness[i] + h * s->damping[i] : 0);
+        s->matrix[p * n + p] += diagonal +
+                                (step->implicit ? hh * s->stiffness[i] + h * s->firmness * s->damping[i] : 0);
     }
 
     snwDense dense = {.kernels = snwCholesky_Kernels(s->context->simd), .n = n, .numbers = s->factor};
@@ -519,7 +520,7 @@ static snwResult Invert(snwPointSkin* s, const snwSkinStep* step, snwMessage* me
         s->matrix[p * n + p] = 1;
     snwDense_ForwardRows(&dense, n, s->matrix, n, s->panels);
     snwDense_Gram(&dense, n, s->panels, s->inverse, n);
-    s->inverseH = h, s->inverseImplicit = step->implicit;
+    s->inverseH = h, s->inverseImplicit = step->implicit, s->inverseFirmness = s->firmness;
 
     return snw_ok;
 }
@@ -535,7 +536,7 @@ static void PutRightSides(snwPointSkin* s, const snwBodyTree* tree, const snwSki
         if (!step->implicit)
         {
             snwVec3 slip = snwVec3_Sub(s->v[i], VelocityBy(s, tree, AlphaOf(s, i)));
-            c = snwVec3_MulAdd(c, -h * s->damping[i], slip);
+            c = snwVec3_MulAdd(c, -h * s->firmness * s->damping[i], slip);
         }
         s->c[p] = c;
         s->given[p] = (snwVec3){0, 0, 0};
@@ -574,7 +575,7 @@ static void Multiply(snwPointSkin* s)
 snwResult snwPointSkin_Begin(snwPointSkin* s, const snwBodyTree* tree, const snwSkinStep* step, double* matrix,
     double* impulse, snwMessage* message)
 {
-    if (s->inverseH != step->h || s->inverseImplicit != step->implicit)
+    if (s->inverseH != step->h || s->inverseImplicit != step->implicit || s->inverseFirmness != s->firmness)
     {
         snwResult result = Invert(s, step, message);
         if (result != snw_ok)
@@ -749,11 +750,11 @@ double snwPointSkin_ElasticEnergy(const snwPointSkin* s)
     double sum = 0;
     for (int i = 0; i < s->count; ++i)
     {
-        sum += 0.5 * s->stiffness[i] * snwVec3_LengthSquared(s->offsets[i]);
+        sum += 0.5 * s->firmness * s->stiffness[i] * snwVec3_LengthSquared(s->offsets[i]);
         for (int k = s->neighbourFirst[i]; k < s->neighbourFirst[i + 1]; ++k)
         {
             snwVec3 stretch = snwVec3_Sub(s->offsets[i], s->offsets[s->neighbours[k]]);
-            sum += 0.25 * s->neighbourStiffness[k] * snwVec3_LengthSquared(stretch);
+            sum += 0.25 * s->firmness * s->neighbourStiffness[k] * snwVec3_LengthSquared(stretch);
         }
     }
     return sum;

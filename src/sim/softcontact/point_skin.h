@@ -65,15 +65,17 @@ typedef struct snwPointSkin
 
     // What does not change.
     int count, linkCount, capacity;
-    int* links;     // of the tree: those that carry it
-    snwVec3* rest;  // m, in the rest pose
-    double* shares; // [count linkCount] w
-    int* single;    // by point: the place in `links` of its only one; -1: it has several
-    double *masses, *stiffness, *damping;
-    int *neighbours, *neighbourFirst; // of points: CSR
+    int* links;                           // of the tree: those that carry it
+    snwVec3* rest;                        // m, in the rest pose
+    double* shares;                       // [count linkCount] w
+    int* single;                          // by point: the place in `links` of its only one; -1: it has several
+    double *masses, *stiffness, *damping; // the last two for each `firmness`, as neighbourStiffness
+    int *neighbours, *neighbourFirst;     // of points: CSR
     double* neighbourStiffness;
     int triangleCount;
     int (*triangles)[3]; // of points, seen from outside counter-clockwise
+
+    double firmness; // what all springs and dampers are multiplied by: 1, or as the caller sets it
 
     // State.
     snwVec3 *x, *v;                      // m and m/s, in the world; v of awake points
@@ -89,6 +91,7 @@ typedef struct snwPointSkin
     double* inverse;        // G, [activeCount activeCount]
     double inverseH;        // s; 0: to be made
     bool inverseImplicit;
+    double inverseFirmness;
     double *matrix, *factor, *panels; // for making it
 
     // What is known of the step that is under way.

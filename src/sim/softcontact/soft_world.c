@@ -379,7 +379,7 @@ static snwResult Adapt(snwSoftWorld* world, const snwSoftSettings* settings, snw
             snwPointSkin* skin = &body->skins[s];
 
             // Who touches, on either side.
-            memset(skin->wake, 0, (size_t)skin->count);
+            memset(skin->wake, settings->soft && !settings->rigid, (size_t)skin->count);
             for (int c = 0; c < world->contactCount && !settings->rigid; ++c)
             {
                 const snwSoftContact* contact = &world->contacts[c];

@@ -91,6 +91,7 @@ typedef struct snwSoftSettings
     snwVec3 gravity;
     bool implicit;
     bool rigid;        // skins stay asleep
+    bool soft;         // all of them are awake, as far as there is room
     int rings;         // of neighbours that wake with a point that touches
     double rest;       // m: points sleep again whose offset and 50 ms of whose motion is less
     double margin;     // m: what is nearer is looked at

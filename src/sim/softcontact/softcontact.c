@@ -19,7 +19,7 @@ enum
 };
 
 static const char* const s_stages[soft_stageCount] = {"begin", "step", "finish"};
-static const char* const s_modes[] = {"adaptive", "rigid", NULL};
+static const char* const s_modes[] = {"adaptive", "rigid", "soft", NULL};
 static const char* const s_integrations[] = {"implicit", "explicit", NULL};
 static const char* const s_cones[] = {"cone", "pyramid4", "pyramid8", NULL};
 static const char* const s_solvers[] = {"newton", "sweeps", NULL};
@@ -43,7 +43,7 @@ static const char* const s_starts[] = {"warm", "zero", "ones", "random", NULL};
     }
 
 static const snwParamInfo s_params[snw_softParamCount] = {
-    [snw_softStiffness] = REAL("softcontact.stiffness", "N/m", 0, 1e9, 1e4, false,
+    [snw_softStiffness] = REAL("softcontact.stiffness", "N/m", 0, 1e9, 1e4, true,
         "k_m of the published skin: springs and dampers of its points are parts of it"),
     [snw_softVertex] = REAL(
         "softcontact.vertex", "", 0, 100, 0.4, false, "of the stiffness: springs of points to their bones"),
@@ -56,8 +56,9 @@ static const snwParamInfo s_params[snw_softParamCount] = {
         "softcontact.awake", 1, 2000, 400, false, "points of a body that can be soft at once; others wait"),
     [snw_softContacts] = WHOLE("softcontact.contacts", 1, 1000, 400, false,
         "contacts that are felt at once; the farthest ones beyond are left out"),
-    [snw_softMode] = CHOICE("softcontact.mode", s_modes, 2,
-        "adaptive: soft where something touches, and around; rigid: the same masses and points, asleep"),
+    [snw_softMode] = CHOICE("softcontact.mode", s_modes, 3,
+        "adaptive: soft where something touches, and around; rigid: the same masses and points, asleep; soft: all "
+        "of it, as far as softcontact.awake goes"),
     [snw_softIntegration] = CHOICE("softcontact.integration", s_integrations, 2,
         "springs and dampers of skin and joints at the end of a step (implicit) or at its start"),
     [snw_softRings] = WHOLE(
@@ -106,6 +107,9 @@ static const snwMeasureInfo s_measures[snw_softMeasureCount] = {
     [snw_softMeasureForceX] = {"contact.x", "N", "what contacts push the body with"},
     [snw_softMeasureForceY] = {"contact.y", "N", "what contacts push the body with"},
     [snw_softMeasureForceZ] = {"contact.z", "N", "what contacts push the body with"},
+    [snw_softMeasurePressureX] = {"pressure.x", "m", "centre of pressure of all contacts of the body; 0 without any"},
+    [snw_softMeasurePressureY] = {"pressure.y", "m", "centre of pressure of all contacts of the body; 0 without any"},
+    [snw_softMeasurePressureZ] = {"pressure.z", "m", "centre of pressure of all contacts of the body; 0 without any"},
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -343,7 +347,7 @@ static snwSoftSettings SettingsOf(const snwSim* sim, double h)
     // In the order of the parameters.
     settings.h = h, settings.gravity = sim->state->gravity;
     settings.implicit = snwSim_Param(sim, snw_softIntegration) == 0;
-    settings.rigid = snwSim_Param(sim, snw_softMode) == 1;
+    settings.rigid = snwSim_Param(sim, snw_softMode) == 1, settings.soft = snwSim_Param(sim, snw_softMode) == 2;
     settings.rings = (int)snwSim_Param(sim, snw_softRings);
     settings.rest = snwSim_Param(sim, snw_softRest);
 
@@ -532,11 +536,28 @@ static void GetHandleMatrices(const snwSim* sim, int index, snwMatrices* handles
     handles->data = (const double(*)[12])scratch->handleMatrices;
 }
 
+static void AddMotion(const snwSim* sim, int index, snwMeasures* m, double* mass)
+{
+    const snwSoftBody* body = &((const snwSoftScratch*)sim->scratch)->bodies[index];
+    snwSoft_Load(sim, index);
+    double own;
+    snwVec3 centre = snwSoftBody_Centre(body, &own);
+    snwSpatial momentum = snwSoftBody_Momentum(body); // about the tree's origin
+    snwVec3 spin = snwVec3_Add(momentum.turn, snwVec3_Cross(body->tree.origin, momentum.shift));
+    m->kinetic += snwSoftBody_KineticEnergy(body), m->elastic += snwSoftBody_ElasticEnergy(body);
+    m->potential -= own * snwVec3_Dot(sim->state->gravity, centre);
+    m->momentum = snwVec3_Add(m->momentum, momentum.shift);
+    m->angularMomentum = snwVec3_Add(m->angularMomentum, spin);
+    m->centre = snwVec3_MulAdd(m->centre, own, centre);
+    *mass += own;
+}
+
 static void GetMeasures(const snwSim* sim, int index, double* values)
 {
     const snwSoftScratch* scratch = sim->scratch;
     const snwSoftWorld* world = &scratch->world;
-    snwVec3 force = {0, 0, 0};
+    snwVec3 force = {0, 0, 0}, centre = {0, 0, 0};
+    double press = 0;
     int pressed = 0;
 
     for (int c = 0; c < world->contactCount; ++c)
@@ -545,6 +566,8 @@ static void GetMeasures(const snwSim* sim, int index, double* values)
         const snwSoftContact* contact = &world->contacts[c];
         int side = (contact->body == index) - (contact->otherBody == index);
         force = snwVec3_MulAdd(force, side / scratch->bodies[index].h, contact->impulse);
+        double normal = side != 0 ? snwVec3_Dot(contact->impulse, contact->normal) : 0;
+        centre = snwVec3_MulAdd(centre, normal, contact->touch.at), press += normal;
         pressed += (contact->body == index || contact->otherBody == index) &&
                    snwVec3_LengthSquared(contact->impulse) > 0;
     }
@@ -558,6 +581,9 @@ static void GetMeasures(const snwSim* sim, int index, double* values)
     values[snw_softMeasureForceX] = force.x;
     values[snw_softMeasureForceY] = force.y;
     values[snw_softMeasureForceZ] = force.z;
+    values[snw_softMeasurePressureX] = press > 0 ? centre.x / press : 0;
+    values[snw_softMeasurePressureY] = press > 0 ? centre.y / press : 0;
+    values[snw_softMeasurePressureZ] = press > 0 ? centre.z / press : 0;
 }
 
 const snwMethod snwSoftcontactMethod = {
@@ -586,5 +612,6 @@ const snwMethod snwSoftcontactMethod = {
     .getJoints = GetJoints,
     .getHandles = GetHandles,
     .getHandleMatrices = GetHandleMatrices,
+    .addMotion = AddMotion,
     .getMeasures = GetMeasures,
 };

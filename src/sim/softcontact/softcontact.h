@@ -57,6 +57,9 @@ enum
     snw_softMeasureForceX,
     snw_softMeasureForceY,
     snw_softMeasureForceZ,
+    snw_softMeasurePressureX,
+    snw_softMeasurePressureY,
+    snw_softMeasurePressureZ,
     snw_softMeasureCount
 };
 

@@ -284,7 +284,6 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
         model->anchors[v] = AnchorOf(model, (int)v);
 
     // The skin: points with springs to their links and to each other.
-    double k = Own(def, snw_softStiffness);
     model->skin = (snwPointSkinDef){.pointCount = (int)points,
         .capacity = (int)Own(def, snw_softAwake),
         .points = rest,
@@ -314,11 +313,11 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
             rest[p] = character->def.vertices[model->vertexOfPoint[p]];
             anchors[p] = model->anchors[model->vertexOfPoint[p]];
         }
-        stiffness[p] = Own(def, snw_softVertex) * k, damping[p] = Own(def, snw_softDamping) * k;
+        stiffness[p] = Own(def, snw_softVertex), damping[p] = Own(def, snw_softDamping);
     }
 
     for (int e = 0; e < model->skin.edgeCount; ++e)
-        edgeStiffness[e] = Own(def, snw_softEdge) * k;
+        edgeStiffness[e] = Own(def, snw_softEdge);
 
     snwResult weighed = Weigh(model, Own(def, snw_softShare), shaped ? &made : NULL, ratios, message);
     if (weighed < 0)
@@ -519,6 +518,7 @@ void snwSoft_Load(const snwSim* sim, int index)
         joint->target = state.joints[j].target, joint->motor = state.joints[j].motor != 0;
     }
 
+    body->skins->firmness = snwSim_Param(sim, snw_softStiffness);
     snwSoftBody_Look(body);
 }
 
