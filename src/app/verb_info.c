@@ -9,6 +9,7 @@
 #include "app/settings.h"
 #include "app/table.h"
 #include "app/verbs.h"
+#include "base/ending.h"
 #include "geom/quality.h"
 #include "math/cpu.h"
 #include "rig/skeleton.h"
@@ -540,12 +541,11 @@ static snwExit PrintAsset(snwContext* context, const char* path, bool json)
 static snwExit PrintFile(snwContext* context, const char* path, bool json)
 {
     // By the ending where that is enough; names and contents decide about the rest.
-    size_t length = strlen(path);
-    if (length > 5 && strcmp(path + length - 5, ".snwf") == 0)
+    if (snwHasEnding(path, ".snwf"))
         return PrintFrames(context, path, json);
-    if (length > 4 && strcmp(path + length - 4, ".snw") == 0)
+    if (snwHasEnding(path, ".snw"))
         return snwPreparedReport_Print(context, path, json);
-    if (length > 6 && strcmp(path + length - 6, ".jsonl") == 0)
+    if (snwHasEnding(path, ".jsonl"))
         return PrintLog(context, path, json);
 
     if (snwBuiltIn_Find(path) != NULL || snwBlueprintFile_IsOne(context, path))

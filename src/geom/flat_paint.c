@@ -4,6 +4,7 @@
 
 #include "geom/flat.h"
 #include "math/display.h"
+#include "math/types.h"
 
 #include <math.h>
 #include <string.h>
@@ -313,7 +314,7 @@ static double (*ShapePoints(const snwPaint* paint, snwArena* arena, int* count))
     double(*points)[2] = snwArena_Alloc(arena, most, sizeof *points);
     if (points == NULL)
         return NULL;
-    double turn = paint->angle * (3.14159265358979323846 / 180);
+    double turn = paint->angle * (SNW_PI / 180);
 
     // Ellipses and polygons as they are, everything else as a spline through its points.
     switch (paint->kind)
@@ -321,7 +322,7 @@ static double (*ShapePoints(const snwPaint* paint, snwArena* arena, int* count))
         case snw_paintEllipse:
             for (*count = 0; *count < snw_ellipsePoints; ++*count)
             {
-                double angle = *count * (2 * 3.14159265358979323846 / snw_ellipsePoints);
+                double angle = *count * (2 * SNW_PI / snw_ellipsePoints);
                 double x = paint->radius[0] * cos(angle), y = paint->radius[1] * sin(angle);
                 points[*count][0] = paint->center[0] + cos(turn) * x - sin(turn) * y;
                 points[*count][1] = paint->center[1] + sin(turn) * x + cos(turn) * y;

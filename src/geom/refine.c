@@ -10,6 +10,7 @@
 // angle for that reason is counted.
 
 #include "geom/triangulate_parts.h"
+#include "math/types.h"
 
 #include <math.h>
 
@@ -40,7 +41,7 @@ enum
     snw_leastGridLength = 64 // nothing is made shorter than this many cells
 };
 
-static const double s_sharp = 3.14159265358979323846 / 3 - 1e-6;
+static const double s_sharp = SNW_PI / 3 - 1e-6;
 
 static double Length2(const snwPlanar* planar, int e)
 {
@@ -312,7 +313,7 @@ static void FindCorners(Refiner* refiner)
 
 snwResult snwFlatWork_Refine(snwFlatWork* work, const snwTriangulateDef* def)
 {
-    const double radians = 3.14159265358979323846 / 180;
+    const double radians = SNW_PI / 180;
 
     // Lengths in units of the grid, squared, as everything is compared.
     double sine = sin(def->minAngle * radians), longest = def->maxEdge > 0 ? def->maxEdge / work->grid.step : INFINITY;

@@ -4,6 +4,7 @@
 // rule. As that orders the edges at the outer vertex, three such faces of a prism never form a cycle that no tets fill.
 
 #include "geom/stuffing.h"
+#include "base/pieces.h"
 #include "geom/cut.h"
 #include "geom/improve.h"
 #include "geom/measure.h"
@@ -154,13 +155,6 @@ static bool AddTetParts(Stuffer* stuffer, const int tet[4])
 // ---------------------------------------------------------------------------------------------------------------------
 // Pieces
 
-static int FindPiece(int* pieces, int vertex)
-{
-    while (pieces[vertex] != vertex)
-        vertex = pieces[vertex] = pieces[pieces[vertex]];
-    return vertex;
-}
-
 // What is left of a part too thin for the lattice: pieces of a few tets that hang on nothing. Something always stays.
 static bool DropCrumbs(Stuffer* stuffer)
 {
@@ -174,22 +168,19 @@ static bool DropCrumbs(Stuffer* stuffer)
         pieces[i] = i;
     for (int i = 0; enough && i < stuffer->tets.count; ++i)
         for (int k = 1; k < 4; ++k)
-        {
-            int a = FindPiece(pieces, stuffer->tets.data[i][0]), b = FindPiece(pieces, stuffer->tets.data[i][k]);
-            pieces[a > b ? a : b] = a > b ? b : a;
-        }
+            snwPieces_Join(pieces, stuffer->tets.data[i][0], stuffer->tets.data[i][k]);
 
     // How many tets each piece has, and the most.
     for (int i = 0; enough && i < stuffer->tets.count; ++i)
     {
-        int size = ++counts[FindPiece(pieces, stuffer->tets.data[i][0])];
+        int size = ++counts[snwPieces_Root(pieces, stuffer->tets.data[i][0])];
         largest = size > largest ? size : largest;
     }
 
     // Thirty tets or less are a crumb, unless they are the largest piece.
     for (int i = 0; enough && i < stuffer->tets.count; ++i)
     {
-        int size = counts[FindPiece(pieces, stuffer->tets.data[i][0])];
+        int size = counts[snwPieces_Root(pieces, stuffer->tets.data[i][0])];
         if (size > 30 || size == largest)
             memmove(stuffer->tets.data[kept++], stuffer->tets.data[i], sizeof(Corners4));
     }

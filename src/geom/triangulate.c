@@ -3,6 +3,7 @@
 // through a point or another segment, rings in the wrong depth.
 
 #include "geom/triangulate_parts.h"
+#include "math/types.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -393,7 +394,7 @@ snwFlatQuality snwFlatMesh_Measure(const snwFlatMesh* mesh)
             const double* q = mesh->vertices[mesh->triangles[t][(k + 1) % 3]];
             const double* r = mesh->vertices[mesh->triangles[t][(k + 2) % 3]];
             double ux = q[0] - p[0], uy = q[1] - p[1], vx = r[0] - p[0], vy = r[1] - p[1];
-            double angle = atan2(fabs(ux * vy - uy * vx), ux * vx + uy * vy) * (180 / 3.14159265358979323846);
+            double angle = atan2(fabs(ux * vy - uy * vx), ux * vx + uy * vy) * (180 / SNW_PI);
 
             area = (ux * vy - uy * vx) / 2;
             quality.minAngle = fmin(quality.minAngle, angle);

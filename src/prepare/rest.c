@@ -16,6 +16,7 @@
 #include "prepare/parts.h"
 
 #include "asset/surfaces.h"
+#include "base/pieces.h"
 #include "geom/mesh.h"
 
 #include <math.h>
@@ -150,13 +151,6 @@ static snwAffine PlaceNode(const snwPreparer* p, int node)
 // ---------------------------------------------------------------------------------------------------------------------
 // Surfaces
 
-static int RootPiece(int* pieces, int vertex)
-{
-    while (pieces[vertex] != vertex)
-        vertex = pieces[vertex] = pieces[pieces[vertex]];
-    return vertex;
-}
-
 // Numbers the pieces that hang together, in the order of their first vertex.
 static bool FindPieces(snwPreparer* p, snwRestSurface* surface)
 {
@@ -172,15 +166,12 @@ static bool FindPieces(snwPreparer* p, snwRestSurface* surface)
         pieces[i] = i, numbers[i] = -1;
     for (int i = 0; i < surface->triangleCount; ++i)
         for (int k = 0; k < 2; ++k)
-        {
-            int a = RootPiece(pieces, surface->weld.map[surface->triangles[i][k]]);
-            int b = RootPiece(pieces, surface->weld.map[surface->triangles[i][k + 1]]);
-            pieces[a > b ? a : b] = a < b ? a : b;
-        }
+            snwPieces_Join(
+                pieces, surface->weld.map[surface->triangles[i][k]], surface->weld.map[surface->triangles[i][k + 1]]);
 
     for (int i = 0; i < count; ++i)
     {
-        int root = RootPiece(pieces, i);
+        int root = snwPieces_Root(pieces, i);
         if (numbers[root] < 0)
             numbers[root] = surface->shellCount++;
         surface->shellOf[i] = numbers[root];

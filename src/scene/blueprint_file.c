@@ -4,6 +4,7 @@
 // refers to changed from .l to .r. Items may refer to bones in any order, so bones come first.
 
 #include "rig/skeleton.h"
+#include "base/ending.h"
 #include "scene/blueprint_tables.h"
 #include "scene/builtin.h"
 #include "scene/constraints_file.h"
@@ -888,10 +889,9 @@ snwResult snwBlueprintFile_Read(snwContext* context, const char* file, const cha
 snwResult snwBlueprintFile_Open(snwContext* context, const char* name, snwBlueprintFile* blueprint, snwMessage* message)
 {
     *blueprint = (snwBlueprintFile){.arena = {.context = context}};
-    size_t length = strlen(name);
 
     // Names without .json are built-in characters; an unknown one gets the nearest as a hint.
-    if (length < 5 || strcmp(name + length - 5, ".json") != 0)
+    if (!snwHasEnding(name, ".json"))
     {
         const snwBuiltIn* builtIn = snwBuiltIn_Find(name);
         if (builtIn != NULL)

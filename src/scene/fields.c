@@ -4,6 +4,7 @@
 #include "math/display.h"
 #include "scene/words.h"
 #include "math/quat.h"
+#include "math/types.h"
 
 #include <limits.h>
 #include <math.h>
@@ -190,7 +191,7 @@ static snwResult ReadAngles(snwJson* json, const json_t* value, const snwField* 
     if (result < 0)
         return result;
     for (int i = 0; i < 3; ++i)
-        half[i] = degrees[i] * (3.14159265358979323846 / 360);
+        half[i] = degrees[i] * (SNW_PI / 360);
     snwQuat x = {sin(half[0]), 0, 0, cos(half[0])};
     snwQuat y = {0, sin(half[1]), 0, cos(half[1])};
     snwQuat z = {0, 0, sin(half[2]), cos(half[2])};

@@ -148,10 +148,12 @@ static void WriteLinks(const snwPrepared* prepared, snwWriter* writer)
         snwWriteInt(writer, prepared->anchors[i].bone);
 }
 
+// In the order in which they stand in the file.
+static const uint32_t s_tags[snw_sectionCount] = {
+    snw_tagSource, snw_tagCharacter, snw_tagEmbedding, snw_tagSurfaces, snw_tagTextures, snw_tagTracks, snw_tagLinks};
+
 static void WriteSections(const snwPrepared* prepared, Section sections[snw_sectionCount])
 {
-    static const uint32_t s_tags[snw_sectionCount] = {snw_tagSource, snw_tagCharacter, snw_tagEmbedding,
-        snw_tagSurfaces, snw_tagTextures, snw_tagTracks, snw_tagLinks};
     for (int i = 0; i < snw_sectionCount; ++i)
         sections[i] = (Section){s_tags[i], {.context = prepared->context}};
 
@@ -313,8 +315,6 @@ static bool IsZero(const unsigned char* data, size_t size)
 // One row of the table of sections; *end is where the last one ended, so that no byte is without a checksum.
 static snwResult TakeSection(Loader* loader, snwReader* head, size_t* end)
 {
-    static const uint32_t s_tags[snw_sectionCount] = {snw_tagSource, snw_tagCharacter, snw_tagEmbedding,
-        snw_tagSurfaces, snw_tagTextures, snw_tagTracks, snw_tagLinks};
     uint32_t tag = (uint32_t)snwReadInt(head);
     int32_t zero = snwReadInt(head);
     uint64_t offset = snwReadU64(head), size = snwReadU64(head), checksum = snwReadU64(head);

@@ -201,17 +201,31 @@ snwResult snwPicture_AddCollider(
     Builder builder = {.context = picture->context};
     snwResult result = snw_ok;
 
-    // What the picture knows as a solid of its own.
-    if (collider->kind < snw_colliderRoom)
-        return snwPicture_AddSolid(picture, collider->kind, collider->size, color, mesh, message);
-    if (collider->kind == snw_colliderRoom)
-        AddRoom(&builder, collider->size);
-    else if (collider->kind == snw_colliderStairs)
-        AddStairs(&builder, collider);
-    else if (collider->kind == snw_colliderHeightfield)
-        result = AddHeightfield(&builder, collider, message);
-    else
-        AddMesh(&builder, collider);
+    switch (collider->kind)
+    {
+        // What the picture knows as a solid of its own.
+        case snw_colliderPlane:
+        case snw_colliderSphere:
+        case snw_colliderBox:
+        case snw_colliderCapsule:
+            return snwPicture_AddSolid(picture, collider->kind, collider->size, color, mesh, message);
+
+        // What becomes triangles.
+        case snw_colliderRoom:
+            AddRoom(&builder, collider->size);
+            break;
+        case snw_colliderStairs:
+            AddStairs(&builder, collider);
+            break;
+        case snw_colliderHeightfield:
+            result = AddHeightfield(&builder, collider, message);
+            break;
+        case snw_colliderMesh:
+            AddMesh(&builder, collider);
+            break;
+        case snw_colliderKindCount:
+            break;
+    }
 
     if (result >= 0 && builder.failed)
         result = snwFailMemory(message);

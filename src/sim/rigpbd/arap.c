@@ -2,6 +2,7 @@
 // masked, and a factor for each coordinate whose set of fixed vertices is another.
 
 #include "sim/rigpbd/arap.h"
+#include "base/pieces.h"
 
 #include "linalg/cholesky.h"
 
@@ -69,13 +70,6 @@ static snwResult MakeLaplacian(snwArap* arap, snwMessage* message)
     return snw_ok;
 }
 
-static int FindPart(int* parts, int vertex)
-{
-    while (parts[vertex] != vertex)
-        vertex = parts[vertex] = parts[parts[vertex]];
-    return vertex;
-}
-
 static void FindParts(snwArap* arap)
 {
     const snwElements elements = arap->rims.elements;
@@ -83,13 +77,9 @@ static void FindParts(snwArap* arap)
         arap->parts[i] = i;
     for (int i = 0; i < elements.count; ++i)
         for (int corner = 1; corner < elements.arity; ++corner)
-        {
-            int a = FindPart(arap->parts, snwElements_Corners(elements, i)[0]);
-            int b = FindPart(arap->parts, snwElements_Corners(elements, i)[corner]);
-            arap->parts[a > b ? a : b] = a < b ? a : b;
-        }
+            snwPieces_Join(arap->parts, snwElements_Corners(elements, i)[0], snwElements_Corners(elements, i)[corner]);
     for (int i = 0; i < arap->rims.vertexCount; ++i)
-        arap->parts[i] = FindPart(arap->parts, i);
+        arap->parts[i] = snwPieces_Root(arap->parts, i);
 }
 
 static void Allocate(snwArap* arap, const snwRimsDef* def)
