@@ -77,7 +77,10 @@ static snwResult AddFrames(Trio* trio, snwBake* bake, const snwBakeFilmDef* def,
     int vertices = snwCharacter_GetInfo(snwPrepared_GetCharacter(info.prepared)).vertexCount;
     snwResult result = snw_ok;
 
-    for (int i = 0; i < shown && result >= 0; ++i)
+    // Frames stay in memory until they are drawn: a picture needs its own alone.
+    int first = def->path != NULL ? 0 : snwBake_GetReport(bake)->lagFrame;
+    shown = def->path != NULL ? shown : first + 1;
+    for (int i = first; i < shown && result >= 0; ++i)
     {
         result = snwBakeFrames_Read(frames, i % count, NULL, message);
         for (int s = 0; s < trio->surfaceCount && result >= 0; ++s)
@@ -120,7 +123,7 @@ snwResult snwBakeFilm_Draw(snwContext* context, snwBake* bake, const snwBakeFilm
         .directory = def->folder,
         .filmPath = def->path,
         .picturePath = def->picture,
-        .pictureFrame = report->lagFrame,
+        .pictureFrame = def->path != NULL ? report->lagFrame : 0,
         .focus = report->lagPlace,
         .focusNormal = report->lagNormal,
         .focusRadius = fmin(
