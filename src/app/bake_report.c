@@ -227,11 +227,12 @@ static void PrintFolds(const snwAgainst* against)
 {
     const snwAgainstPlace *own = &against->sourceFoldedPlace, *place = &against->foldedPlace;
     if (against->folded > 0)
-        printf("%-10s '%s' doubles back at %d edges, frame %d, %s: a lower --softness there\n", "folds", place->mesh,
-            against->folded, place->frame, place->bone);
+        printf("%-10s '%s' doubles back at %d edges, frame %d%s%s: a lower --softness there\n", "folds", place->mesh,
+            against->folded, place->frame, place->bone[0] != 0 ? ", " : "", place->bone);
     if (against->sourceFolded > 0)
-        printf("%-10s the artist's '%s' doubles back at %d edges, frame %d, %s: look at its weights there\n", "folds",
-            own->mesh, against->sourceFolded, own->frame, own->bone);
+        printf("%-10s the artist's '%s' doubles back at %d edges, frame %d%s%s: look at its %s there\n", "folds",
+            own->mesh, against->sourceFolded, own->frame, own->bone[0] != 0 ? ", " : "", own->bone,
+            own->bone[0] != 0 ? "weights" : "shape");
 }
 
 void snwBakeReport_Print(const snwBake* bake, const snwBakeOutputReport* written)

@@ -332,6 +332,15 @@ bool snwAsset_IsScenery(const snwAsset* asset, int node)
     return true;
 }
 
+const char* snwAsset_NameSurface(const snwAsset* asset, int mesh, int node)
+{
+    if (node < 0 || (asset->nodes[node].name[0] == 0 && asset->meshes[mesh].name[0] != 0))
+        return asset->meshes[mesh].name;
+    while (asset->nodes[node].name[0] == 0 && asset->nodes[node].parent >= 0)
+        node = asset->nodes[node].parent;
+    return asset->nodes[node].name;
+}
+
 void snwAsset_Close(snwAsset* asset)
 {
     if (asset == NULL)

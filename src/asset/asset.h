@@ -333,6 +333,9 @@ void snwAsset_Close(snwAsset* asset); // NULL is allowed
 // Whether the surface of a node stands still beside others that follow bones: a floor, a backdrop. No joint and no clip
 // moves its node, those above it or its shape.
 bool snwAsset_IsScenery(const snwAsset* asset, int node);
+// What a person calls a mesh that a node (-1: none) shows: the name of the node, of the mesh, or of the nearest node
+// above that has one.
+const char* snwAsset_NameSurface(const snwAsset* asset, int mesh, int node);
 
 // For readers
 // ----------------------------------------------------------------------------------------------------------

@@ -388,8 +388,8 @@ static void MeetCount(const Job* job, const Pair* pair, Count worst, int count, 
 
 static const char* NameOf(const Job* job, const Pair* pair)
 {
-    const char* name = job->def->source->nodes[pair->node].name;
-    return name[0] != 0 ? name : pair->mesh->name;
+    const snwAsset* source = job->def->source;
+    return snwAsset_NameSurface(source, source->nodes[pair->node].mesh, pair->node);
 }
 
 // The longest that the source makes each edge in the clip, and how sharply it bends them.

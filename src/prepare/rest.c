@@ -250,16 +250,6 @@ static snwResult MakeSurface(snwPreparer* p, snwRestSurface* surface)
     return result < 0 ? result : Survey(p, surface);
 }
 
-// The name of its node, of its mesh, or of the nearest node above that has one.
-static const char* NameSurface(const snwAsset* asset, const snwAssetMesh* mesh, int node)
-{
-    if (node < 0 || (asset->nodes[node].name[0] == 0 && mesh->name[0] != 0))
-        return mesh->name;
-    while (asset->nodes[node].name[0] == 0 && asset->nodes[node].parent >= 0)
-        node = asset->nodes[node].parent;
-    return asset->nodes[node].name;
-}
-
 // A node per mesh that has triangles; of meshes that no node shows, one without.
 static snwResult ListSurfaces(snwPreparer* p)
 {
@@ -285,7 +275,7 @@ static snwResult ListSurfaces(snwPreparer* p)
         if (p->surfaceCount == snw_maxSurfaces)
             return snwFail(p->message, snw_errorInput, "join some", "more than %d surfaces", snw_maxSurfaces);
         snwRestSurface* surface = &p->surfaces[p->surfaceCount];
-        surface->name = NameSurface(asset, mesh, node);
+        surface->name = snwAsset_NameSurface(asset, index, node);
         snwResult result = snwPrepareSettings_Surface(
             &p->settings, surface->name, mesh->name, node, &surface->setting, p->message);
         if (result < 0)
