@@ -121,6 +121,29 @@ TEST(compare, settingsOfAnotherMethodAreRefused)
     }
 }
 
+// A study of stiffness: what flesh is made of, refused where the law that runs makes nothing of it.
+TEST(compare, materialsAreVariants)
+{
+    snwProcess soft = RUN("compare", Scene(), "--set", "material.ball.young=2000,50000", "--set", "pbd.law=compliant");
+    CHECK_INT(soft.code, 0);
+    CHECK_CONTAINS(soft.text, "\nmaterial.ball.young=2000 ");
+    CHECK(strstr(soft.errors, "same motion") == NULL);
+    snwProcess swept = RUN("sim", Scene(), "--sweep", "material.density=500:1500:3", "--set", "pbd.law=compliant");
+    CHECK_INT(swept.code, 0);
+    CHECK_CONTAINS(swept.text, "            1500 ");
+    snwProcess refused[] = {RUN("compare", Scene(), "--set", "material.young=2000,50000"),
+        RUN("sim", Scene(), "--sweep", "material.poisson=0.1,0.4"),
+        RUN("sim", Scene(), "--set", "material.settling=1")};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i)
+    {
+        CHECK_INT(refused[i].code, 2);
+        CHECK_CONTAINS(refused[i].errors, "does nothing here");
+        snwProcess_Free(&refused[i]);
+    }
+    snwProcess_Free(&soft);
+    snwProcess_Free(&swept);
+}
+
 // A number is not to be trusted alone.
 TEST(compare, cautionsAreTold)
 {

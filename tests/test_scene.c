@@ -341,6 +341,68 @@ TEST(scene, settings)
     CHECK_CONTAINS(wrong.words, "did you mean 'pbd.iterations'?");
 }
 
+// What a setting changes is what the scene would have said: the same scene to the last bit, and when it is written.
+TEST(scene, materialsAreSettingsToo)
+{
+    static const char s_soft[] = "{\"sinew\": 1, \"characters\": {\"soft\": " BALL "}, \"bodies\": ["
+                                 "{\"name\": \"left\", \"character\": \"soft\"}, "
+                                 "{\"name\": \"right.2\", \"character\": \"soft\", \"position\": [3, 0, 0]}]}";
+    snwSetting settings[] = {{"material.young", 7000}, {"material.right.2.density", 300}};
+    snwSceneOptions options = snwDefaultSceneOptions();
+    options.settings = settings;
+    options.settingCount = 2;
+    snwContext* context = NewContext();
+    snwSceneFile file, again;
+    snwMessage message = {0};
+    char* text = NULL;
+    size_t size = 0;
+    REQUIRE(snwSceneFile_Parse(context, s_soft, sizeof s_soft - 1, "scene.json", &options, &file, &message) == snw_ok);
+    const snwSceneDef* def = snwScene_GetDef(file.scene);
+    const snwMaterial* left = snwCharacter_GetDef(def->bodies[0].character)->materials;
+    const snwMaterial* right = snwCharacter_GetDef(def->bodies[1].character)->materials;
+    CHECK_NEAR(left->young, 7000, 0);
+    CHECK_NEAR(left->density, 1000, 0);
+    CHECK_NEAR(right->young, 7000, 0);
+    CHECK_NEAR(right->density, 300, 0);
+
+    REQUIRE(snwSceneFile_Format(context, &file, &text, &size, &message) == snw_ok);
+    REQUIRE(snwSceneFile_Parse(context, text, size, "again.json", NULL, &again, &message) == snw_ok);
+    CHECK(snwScene_Hash(file.scene) == snwScene_Hash(again.scene));
+    snwFree(context, text);
+    snwSceneFile_Close(&file);
+    snwSceneFile_Close(&again);
+    snwDestroyContext(context);
+
+    settings[0] = (snwSetting){"material.rihgt.2.young", 1000};
+    CHECK_CONTAINS(Parse(s_soft, &options).words, "material.rihgt.2.young: there is no body 'rihgt'");
+    settings[0] = (snwSetting){"material.1.young", 1000};
+    CHECK_CONTAINS(Parse(s_soft, &options).words, "there is no region 1");
+    settings[0] = (snwSetting){"material.young", -1000};
+    CHECK_CONTAINS(Parse(s_soft, &options).words, "material.young: must be");
+    settings[0] = (snwSetting){"material.yuong", 1000};
+    CHECK_CONTAINS(Parse(s_soft, &options).words, "a material has no such key");
+}
+
+TEST(scene, regionsOfACharacterGetMaterials)
+{
+#define USE "{\"blueprint\": \"bracelet\", \"size\": {\"tets\": 600}"
+    Outcome plain = Parse("{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": " USE "}}]}", NULL);
+    Outcome said = Parse("{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": " USE
+                         ", \"materials\": [{\"region\": 0, \"young\": 4321.0}]}}]}",
+        NULL);
+    snwSetting setting = {"material.b.0.young", 4321};
+    snwSceneOptions options = snwDefaultSceneOptions();
+    options.settings = &setting;
+    options.settingCount = 1;
+    Outcome set = Parse("{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": " USE "}}]}", &options);
+    CHECK(plain.hash != 0 && said.hash != 0 && plain.hash != said.hash);
+    CHECK(said.hash == set.hash);
+    CHECK_FAILS("{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": " USE
+                ", \"materials\": [{\"region\": 9, \"young\": 4321.0}]}}]}",
+        "materials[0]: there is no region 9");
+#undef USE
+}
+
 TEST(scene, options)
 {
     snwSceneOptions options = snwDefaultSceneOptions();

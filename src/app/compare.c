@@ -100,14 +100,14 @@ typedef struct Stage
 
 // What is for all variants need only act where they have one method.
 static snwResult CheckSettings(
-    const snwCompareDef* def, const snwVariant* variant, const char* method, snwMessage* message)
+    const snwCompareDef* def, const snwVariant* variant, const snwSceneDef* scene, snwMessage* message)
 {
     bool methods = false;
     for (int i = 0; i < def->variantCount; ++i)
         methods = methods || def->variants[i].method != NULL;
-    snwResult result = snwSettings_Check(&variant->setting, variant->hasSetting, method, message);
+    snwResult result = snwSettings_Check(&variant->setting, variant->hasSetting, scene, message);
     if (result >= 0 && !methods)
-        result = snwSettings_Check(def->options.settings, def->options.settingCount, method, message);
+        result = snwSettings_Check(def->options.settings, def->options.settingCount, scene, message);
     return result;
 }
 
@@ -141,7 +141,7 @@ static snwResult OpenScene(
     // Words that say nothing here are told, unless something worse has happened.
     if (result >= 0)
     {
-        snwResult words = CheckSettings(def, variant, snwScene_GetDef(file->scene)->method, message);
+        snwResult words = CheckSettings(def, variant, snwScene_GetDef(file->scene), message);
         if (words < 0)
             snwSceneFile_Close(file);
         result = words < 0 ? words : result;

@@ -206,8 +206,8 @@ static snwResult OpenScene(Stage* stage, snwMessage* message)
     snwResult result = snwOpenScene(stage->context, def->path, &options, &stage->file, message);
     if (result >= 0)
     {
-        const char* method = snwScene_GetDef(stage->file.scene)->method;
-        snwResult words = snwSettings_Check(options.settings, options.settingCount, method, message);
+        const snwSceneDef* scene = snwScene_GetDef(stage->file.scene);
+        snwResult words = snwSettings_Check(options.settings, options.settingCount, scene, message);
         result = words < 0 ? words : result;
     }
     if (result < 0 || def->frames <= 0)

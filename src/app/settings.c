@@ -6,13 +6,44 @@
 #include "app/console.h"
 #include "app/nearest.h"
 #include "base/result.h"
+#include "scene/material_changes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+// Settings of materials are no parameters of a method: each that was named gets a row here, for the life of the
+// program.
+static struct
+{
+    char name[160];
+    snwParamInfo info;
+} s_materials[64];
+
+static const snwParamInfo* FindMaterial(const char* name)
+{
+    const snwField* field = snwMaterialSetting_Field(name);
+    int i = 0, count = sizeof s_materials / sizeof *s_materials;
+    if (field == NULL || strlen(name) >= sizeof s_materials[0].name)
+        return NULL;
+    while (i < count && s_materials[i].name[0] != 0 && strcmp(s_materials[i].name, name) != 0)
+        ++i;
+    if (i == count)
+        return NULL;
+    snprintf(s_materials[i].name, sizeof s_materials[i].name, "%s", name);
+    s_materials[i].info = (snwParamInfo){.name = s_materials[i].name,
+        .type = snw_paramReal,
+        .unit = field->unit != NULL ? field->unit : "",
+        .lower = field->lower,
+        .upper = field->upper,
+        .help = field->help};
+    return &s_materials[i].info;
+}
+
 const snwParamInfo* snwFindAnyParam(const char* name)
 {
+    if (snwMaterialSetting_IsOne(name))
+        return FindMaterial(name);
     for (int method = 0; method < snwMethodCount(); ++method)
         for (int i = 0; i < snwMethod_GetInfo(method).paramCount; ++i)
             if (strcmp(snwMethod_GetParam(method, i)->name, name) == 0)
@@ -22,6 +53,12 @@ const snwParamInfo* snwFindAnyParam(const char* name)
 
 static void UnknownParam(const char* name)
 {
+    if (snwMaterialSetting_IsOne(name))
+    {
+        snwUsage("material[.BODY][.REGION].KEY, KEY one of density, young, poisson, damping, frequency, settling",
+            "there is no setting '%s'", name);
+        return;
+    }
     snwNearest nearest = snwNearest_Start(name);
     for (int method = 0; method < snwMethodCount(); ++method)
         for (int i = 0; i < snwMethod_GetInfo(method).paramCount; ++i)
@@ -37,12 +74,45 @@ static bool Acts(const char* name, int method)
     return false;
 }
 
-snwResult snwSettings_Check(const snwSetting* settings, int count, const char* method, snwMessage* message)
+static double SettingOf(const snwSceneDef* scene, const char* name)
+{
+    const snwParamInfo* param = snwFindAnyParam(name);
+    double value = param != NULL ? param->initial : 0;
+    for (int i = 0; i < scene->settingCount; ++i)
+        if (strcmp(scene->settings[i].name, name) == 0)
+            value = scene->settings[i].value;
+    return value;
+}
+
+// What flesh is made of counts in every method, but for some of its keys.
+static snwResult CheckMaterial(const char* name, const snwSceneDef* scene, snwMessage* message)
+{
+    const char* key = strrchr(name, '.') + 1;
+    bool swing = strcmp(key, "frequency") == 0 || strcmp(key, "settling") == 0;
+    bool elastic = strcmp(key, "young") == 0 || strcmp(key, "poisson") == 0;
+    if (swing && strcmp(scene->method, "pbcd") != 0)
+        return snwFail(message, snw_errorArgument, "run pbcd", "%s does nothing here: the method that runs is %s", name,
+            scene->method);
+    if (elastic && strcmp(scene->method, "pbd") == 0 && SettingOf(scene, "pbd.law") == 0)
+        return snwFail(message, snw_errorArgument, "--set pbd.law=compliant",
+            "%s does nothing here: pbd's law is projection, whose stiffness is pbd.stretch and pbd.volume", name);
+    return snw_ok;
+}
+
+snwResult snwSettings_Check(const snwSetting* settings, int count, const snwSceneDef* scene, snwMessage* message)
 {
     char remedy[160];
+    const char* method = scene->method;
     int index = snwMethod_Find(method);
     for (int i = 0; i < count && index >= 0; ++i)
     {
+        if (snwMaterialSetting_IsOne(settings[i].name))
+        {
+            snwResult result = CheckMaterial(settings[i].name, scene, message);
+            if (result < 0)
+                return result;
+            continue;
+        }
         if (Acts(settings[i].name, index))
             continue;
         int other = 0;

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-// The parameter of any method; NULL if there is none.
+// The parameter of any method, or material[.BODY][.REGION].KEY; NULL if there is none.
 const snwParamInfo* snwFindAnyParam(const char* name);
 
 // A number, a choice's name, or true and false; checked against the range.
@@ -15,8 +15,8 @@ void snwParam_FormatValue(const snwParamInfo* param, double value, char* buffer,
 json_t* snwParam_ToJson(const snwParamInfo* param, double value);
 void snwParam_FormatRange(const snwParamInfo* param, char* buffer, size_t capacity);
 
-// An error if a method has no parameter of one of these names: it would change nothing, untold.
-snwResult snwSettings_Check(const snwSetting* settings, int count, const char* method, snwMessage* message);
+// An error if the scene's method makes nothing of one of these: it would change nothing, untold.
+snwResult snwSettings_Check(const snwSetting* settings, int count, const snwSceneDef* scene, snwMessage* message);
 
 // "name=value". The name in the setting is the table's own and lives for ever. Mistakes are reported.
 snwExit snwSetting_Parse(const char* text, snwSetting* setting);

@@ -262,6 +262,7 @@ static const snwOption s_options[] = {
 static const snwExample s_examples[] = {
     {"sinew compare scene.json --set sim.substeps=1,2,4", "three runs and their numbers"},
     {"sinew compare scene.json --set pbd.iterations=5,20 -o out/c", "with plots and a film side by side"},
+    {"sinew compare jello --set material.young=2000,20000 -o out/c", "soft and firm flesh side by side"},
     {"sinew compare scene.json --seeds 1,2,3 --set sim.jitter=0.1", "how much chance matters"},
     {0},
 };
@@ -275,7 +276,8 @@ const snwVerb snwCompareVerb = {
     .summary = "run variants of a scene side by side",
     .about = "Two to eight variants of one scene, each with one change: a method, a value of a\n"
              "parameter or a seed. Several lists are not combined but put one after the other (for\n"
-             "every combination see sinew sim --sweep).\n"
+             "every combination see sinew sim --sweep). What flesh is made of is a parameter too:\n"
+             "material.young, or of one body material.BODY.young; likewise density, poisson, damping.\n"
              "\n"
              "With -o DIR the folder gets compare.csv, compare.json, the plots energy, height and step\n"
              "as .svg and .png, film.mp4 and picture.png with all variants under one camera, and a\n"

@@ -519,6 +519,7 @@ static const snwExample s_examples[] = {
     {"sinew sim scene.json -o out/a --resume", "go on with a run that had --cache, after a crash or Ctrl-C"},
     {"sinew sim scene.json -o out/b --look strain --show contacts,pins", "a film in which colours tell the strain"},
     {"sinew sim scene.json --sweep pbd.iterations=5:20:4 --json", "four runs: a JSON object with four rows"},
+    {"sinew sim jello --sweep material.young=2000,8000,32000", "three stiffnesses of the flesh, in Pa"},
     {"sinew sim scene.json --sweep sim.substeps=1,2,4 --seeds 3", "nine runs: every value with three seeds"},
     {"sinew sim scene.json -o out/b --export pc2,obj --no-film", "point caches and meshes for other programs"},
     {0},
@@ -543,6 +544,9 @@ const snwVerb snwSimVerb = {
              "With --cache also frames.snwf. A run that was cut short, even by kill -9 or a power\n"
              "cut, goes on with the same words and --resume, and leaves the same cache, log and\n"
              "measures to the last byte. Measures then have no columns of times.\n"
+             "\n"
+             "Also what flesh is made of is a parameter: material.young, material.BODY.young,\n"
+             "material.REGION.young, material.BODY.REGION.young; likewise density, poisson, damping.\n"
              "\n"
              "Several --sweep options give every combination; with -o each run has its own folder,\n"
              "and sweep.csv holds the table.\n"

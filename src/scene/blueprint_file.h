@@ -42,6 +42,7 @@ typedef struct snwBlueprintUse
     snwBlueprintSize size;
     const json_t* material;
     const json_t* constraints;
+    const json_t* materials; // of regions; NULL: none is other
     int fine; // times as many triangles for what is shown of a flat character; 0: those that are simulated
 } snwBlueprintUse;
 

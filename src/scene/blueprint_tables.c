@@ -2,6 +2,7 @@
 // schema and the documents all come from these.
 
 #include "scene/blueprint_tables.h"
+#include "scene/material_changes.h"
 #include "scene/constraints_file.h"
 #include "scene/flat_file.h"
 #include "math/transform.h"
@@ -382,6 +383,8 @@ static const snwField s_useFields[] = {
         .help = "of a flat character: what is shown has so many times as many triangles; 0: as many"),
     RAW(snwBlueprintUse, constraints, "constraints", "list", &snw_constraintTable,
         "between its handles, behind those of the blueprint"),
+    RAW(snwBlueprintUse, materials, "materials", "list", &snw_materialChangeTable,
+        "what is other than the blueprint and material say, also of one region; the last of two counts"),
 };
 
 const snwTable snw_blueprintUseTable = {"built_in", "A character from a blueprint", SNW_TABLE_FIELDS(s_useFields),

@@ -5,6 +5,7 @@
 #include "scene/blueprint_file.h"
 #include "scene/builtin.h"
 #include "scene/constraints_file.h"
+#include "scene/material_changes.h"
 #include "scene/prepared_file.h"
 #include "scene/words.h"
 
@@ -164,6 +165,16 @@ static snwResult BuildBlueprint(snwJson* json, const char* name, const snwBluepr
     return snw_ok;
 }
 
+static snwResult ChangeMaterials(snwJson* json, const json_t* list, snwCharacter** character)
+{
+    snwResult result = snwMaterialChanges_Apply(json, list, character);
+    if (result >= 0)
+        return result;
+    snwCharacter_Release(*character);
+    *character = NULL;
+    return result;
+}
+
 static snwResult CreateBlueprint(snwJson* json, const char* name, void* data, int64_t* tets, snwCharacter** character)
 {
     const snwBlueprintUse* use = data;
@@ -179,6 +190,8 @@ static snwResult CreateBlueprint(snwJson* json, const char* name, void* data, in
         result = snwConstraints_ReadJson(json, use->constraints, &file.arena, &file.blueprint);
     if (result == snw_ok)
         result = BuildBlueprint(json, name, use, &file.blueprint, tets, character);
+    if (result == snw_ok)
+        result = ChangeMaterials(json, use->materials, character);
     snwBlueprintFile_Free(&file);
     return result;
 }
@@ -253,7 +266,8 @@ static snwResult CreatePrepared(snwJson* json, const char* name, void* data, int
         if (result < 0)
             snwCharacter_Release(*character);
     }
-
+    if (result >= 0)
+        result = ChangeMaterials(json, use->materials, character);
     *character = result < 0 ? NULL : *character;
     *tets -= count;
     snwPrepared_Release(prepared);

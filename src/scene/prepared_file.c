@@ -5,6 +5,7 @@
 
 #include "scene/constraints_file.h"
 #include "scene/file.h"
+#include "scene/material_changes.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -39,6 +40,12 @@ static const snwField s_fields[] = {
         .schema = "list",
         .table = &snw_constraintTable,
         .help = "between degrees of freedom of its handles, beside its own"},
+    {.key = "materials",
+        .type = snw_fieldRaw,
+        .offset = offsetof(snwPreparedUse, materials),
+        .schema = "list",
+        .table = &snw_materialChangeTable,
+        .help = "what is other than it was prepared with, also of one region; the last of two counts"},
 };
 
 const snwTable snw_preparedUseTable = {

@@ -17,6 +17,7 @@ typedef struct snwPreparedUse
     const char* checksum;      // of the prepared file; NULL: any
     int fine;                  // as in snwBlueprintUse
     const json_t* constraints; // likewise
+    const json_t* materials;   // likewise
 } snwPreparedUse;
 
 extern const snwTable snw_preparedUseTable;

@@ -11,6 +11,7 @@
 #include "scene/commands.h"
 #include "scene/file.h"
 #include "scene/gestures.h"
+#include "scene/material_changes.h"
 #include "scene/names.h"
 #include "scene/words.h"
 #include "base/arena.h"
@@ -458,6 +459,8 @@ static snwResult ReadOptionSettings(Builder* builder)
     {
         const snwSetting* setting = &builder->options->settings[i];
         const snwParamInfo* info = NULL;
+        if (snwMaterialSetting_IsOne(setting->name))
+            continue; // it is in the document
         size_t mark = snwJson_Enter(&json, setting->name);
         snwResult result = snwParam_FindAny(&json, setting->name, &info);
         if (result == snw_ok)
@@ -591,6 +594,14 @@ static void Release(Builder* builder)
     snwArena_Free(&builder->arena);
 }
 
+static bool ChangesMaterials(const snwSceneOptions* options)
+{
+    for (int i = 0; i < options->settingCount; ++i)
+        if (snwMaterialSetting_IsOne(options->settings[i].name))
+            return true;
+    return false;
+}
+
 snwResult snwSceneFile_FromJson(snwContext* context, const json_t* root, const char* name,
     const snwSceneOptions* options, snwSceneFile* file, snwMessage* message)
 {
@@ -606,8 +617,17 @@ snwResult snwSceneFile_FromJson(snwContext* context, const json_t* root, const c
     };
     *file = (snwSceneFile){0};
     snwMessage_Clear(message);
-    snwResult result = Build(&builder, root, file);
+    snwResult result = snw_ok;
+    json_t* changed = NULL;
+    if (ChangesMaterials(options))
+    {
+        snwJson words = {.context = context, .message = message, .file = ""}; // what the caller set is in no file
+        changed = snwMaterialSettings_Write(&words, root, options->settings, options->settingCount, &result);
+    }
+    if (result == snw_ok)
+        result = Build(&builder, changed != NULL ? changed : root, file);
     Release(&builder);
+    json_decref(changed);
     return result == snw_ok && builder.json.warnings > 0 ? snw_warning : result;
 }
 

@@ -4,6 +4,7 @@
 #include "scene/characters.h"
 #include "scene/flat_file.h"
 #include "scene/gestures.h"
+#include "scene/material_changes.h"
 #include "scene/names.h"
 
 #include <stdio.h>
@@ -409,11 +410,12 @@ static void WriteCharacterDef(snwText* text)
     snwText_Close(text, '}');
 }
 
-static const snwTable* const s_tables[] = {&snw_materialTable, &snw_bodyTable, &snw_colliderTable, &snw_propTable,
-    &snw_frictionTable, &snw_pinTable, &snw_clipTable, &snw_keyTable, &snw_commandTable, &snw_gestureTable,
-    &snw_cameraTable, &snw_sceneTable, &snw_blueprintTable, &snw_blueprintSizeTable, &snw_boxTable, &snw_boneTable,
-    &snw_boneShapeTable, &snw_jointTable, &snw_partTable, &snw_ribbonTable, &snw_handleTable, &snw_motionTable,
-    &snw_trackTable, &snw_flatRingTable, &snw_paintTable, &snw_gradientTable};
+static const snwTable* const s_tables[] = {&snw_materialTable, &snw_materialChangeTable, &snw_bodyTable,
+    &snw_colliderTable, &snw_propTable, &snw_frictionTable, &snw_pinTable, &snw_clipTable, &snw_keyTable,
+    &snw_commandTable, &snw_gestureTable, &snw_cameraTable, &snw_sceneTable, &snw_blueprintTable,
+    &snw_blueprintSizeTable, &snw_boxTable, &snw_boneTable, &snw_boneShapeTable, &snw_jointTable, &snw_partTable,
+    &snw_ribbonTable, &snw_handleTable, &snw_motionTable, &snw_trackTable, &snw_flatRingTable, &snw_paintTable,
+    &snw_gradientTable};
 
 enum
 {

@@ -2,6 +2,7 @@
 
 #include "scene/tables.h"
 #include "scene/gestures.h"
+#include "scene/material_changes.h"
 #include "sim/limits.h"
 #include "sim/presets.h"
 #include "sim/vocabulary.h"
@@ -92,6 +93,21 @@ static void InitMaterial(void* object, int kind)
 
 const snwTable snw_materialTable = {
     "material", "What flesh is made of", SNW_TABLE_FIELDS(s_materialFields), sizeof(snwMaterial), NULL, InitMaterial};
+
+static const snwField s_materialChangeFields[] = {
+    FIELD(snwMaterialChange, region, "region", snw_fieldInt, .lower = -1, .upper = 2147483647,
+        .help = "whose; -1, or absent: all of the character"),
+    MATERIAL(snwMaterialChange, material, 0, false),
+};
+
+static void InitMaterialChange(void* object, int kind)
+{
+    (void)kind;
+    *(snwMaterialChange*)object = (snwMaterialChange){snwDefaultMaterial(), -1};
+}
+
+const snwTable snw_materialChangeTable = {"material_change", "What is other than the character says; the rest stays",
+    SNW_TABLE_FIELDS(s_materialChangeFields), sizeof(snwMaterialChange), NULL, InitMaterialChange};
 
 static const char* const s_shapeNames[] = {"bar", "block", "ball", "spring", NULL};
 
