@@ -20,6 +20,8 @@ pattern=${1:-}
 workers=${JOBS:-$(nproc)}
 
 faults=(
+    'cli.aClosedTerminalKeepsFinishedFrames@src/app/console.c@s/sigaction(SIGHUP, \&action, NULL);/(void)hangup;/'
+    'bake.mistakesAreTheOptionsOrTheFiles@src/app/verb_bake.c@s/    if (film != NULL \&\& !snwHasEnding(film, ".mp4")/    if (false \&\& !snwHasEnding(film, ".mp4")/'
     'docs.theTourHasEveryFolderInTheOrderOfItsIncludes@src/studio/folder.c@s#"scene/file.h"#"app/common.h"#'
     'vocabulary.kindsAreFoundByTheirNames@src/sim/vocabulary.c@s/index >= 0 \&\& index < count/index < count/'
     'vocabulary.kindsAreFoundByTheirNames@src/sim/vocabulary.c@s/return FindWord(snw_colliderKindWords, name)/return FindWord(snw_commandKindWords, name)/'

@@ -575,7 +575,8 @@ TEST(bake, programsBakeInOneCall)
 TEST(bake, mistakesAreTheOptionsOrTheFiles)
 {
     static const char* const s_words[][3] = {{"--softness", "abc", "--softness: must be a number"},
-        {"--tolerance", "5", "--tolerance: must be"}, {"--material", "frequency=abc", "--material frequency"},
+        {"--film", "x.avi", "--film cannot write 'x.avi'"}, {"--tolerance", "5", "--tolerance: must be"},
+        {"--material", "frequency=abc", "--material frequency"},
         {"--material", "belly:frequency=x", "--material belly.frequency"}, {"--material", "foo=1", "unknown key 'foo'"},
         {"--method", "foo", "no method 'foo'"}, {"--joint-map", "a=b", "--motion-from"}};
     char path[512], out[192];

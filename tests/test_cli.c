@@ -588,15 +588,16 @@ static bool WaitForFrames(const char* folder)
     return false;
 }
 
-TEST(cli, interruptKeepsFinishedFrames)
+// By Ctrl-C, or by a terminal that closes.
+static void CheckInterrupt(int signal, const char* name)
 {
     char folder[128], path[160];
-    TempPath("interrupt", folder, sizeof folder);
+    TempPath(name, folder, sizeof folder);
     const char* const words[] = {SINEW, "sim", SmallScene(), "--frames", "10000000", "-o", folder, "--no-film", NULL};
     snwProcess process = snwProcess_Start(words, NULL);
     REQUIRE(process.id > 0);
     bool begun = WaitForFrames(folder);
-    kill(process.id, SIGINT);
+    kill(process.id, signal);
     snwProcess_Wait(&process);
     CHECK(begun);
     CHECK_INT(process.code, 130);
@@ -610,6 +611,16 @@ TEST(cli, interruptKeepsFinishedFrames)
     json_decref(info);
     snwProcess_Free(&process);
     snwProcess_Free(&replay);
+}
+
+TEST(cli, interruptKeepsFinishedFrames)
+{
+    CheckInterrupt(SIGINT, "interrupt");
+}
+
+TEST(cli, aClosedTerminalKeepsFinishedFrames)
+{
+    CheckInterrupt(SIGHUP, "hangup");
 }
 
 TEST(cli, demosAreListed)

@@ -265,6 +265,11 @@ void snwInterrupt_Listen(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+
+    // A terminal that closes is as good as Ctrl-C; nohup says that it shall not be.
+    struct sigaction hangup;
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
 }
 
 void snwInterrupt_EndSoon(const char* words)

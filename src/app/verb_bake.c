@@ -8,6 +8,7 @@
 #include "app/perform.h"
 #include "app/settings.h"
 #include "app/verbs.h"
+#include "base/ending.h"
 #include "base/result.h"
 #include "scene/file.h"
 
@@ -337,6 +338,9 @@ static snwExit Run(const snwArgs* args)
     job.json = snwArgs_Has(args, "json");
     if (job.output == NULL)
         return snwUsage("-o soft.glb", "where shall it go?");
+    const char* film = snwArgs_Text(args, "film");
+    if (film != NULL && !snwHasEnding(film, ".mp4") && !snwHasEnding(film, ".gif"))
+        return snwUsage("--film NAME.mp4, or NAME.gif", "--film cannot write '%s'", film);
     if (!snwBake_NameFolder(job.output, job.folder, sizeof job.folder))
         return snwUsage("a shorter -o", "the path is too long");
 

@@ -508,7 +508,8 @@ static snwResult Warn(const Filler* filler, const Attempt* best, const snwFillRe
             "the mesh has %.1f %% of the volume%s", 100 * report->volume / report->surfaceVolume,
             best->thick ? ", for thin parts were thickened" : "");
     if (best->miss > SNW_FILL_COUNT)
-        return snwFail(filler->message, snw_warning, NULL, "there are %d tets and %d vertices, not as many as wanted",
+        return snwFail(filler->message, snw_warning, NULL,
+            "the mesh came out with %d tets and %d vertices, as near as it got to the number asked for",
             best->mesh.tetCount, best->mesh.vertexCount);
 
     return snw_ok;

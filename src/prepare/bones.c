@@ -410,8 +410,8 @@ static snwResult LabelByDistance(snwPreparer* p)
         double limit = fmax(0.5 * snwVec3_Distance(bone->head, bone->tail), 0.1 * p->size);
         if (bone->kept && !GrowBone(&labels, i, limit) && p->report->bonesBare++ == 0)
             snwPreparer_Note(p,
-                "bone '%s' finds no eight elements to own: it moves flesh, but is none that can be "
-                "touched (more elements, or a larger radius, would help)",
+                "bone '%s' is too thin for elements of this size: the flesh around it follows it, but it is "
+                "nothing solid to touch (more elements, or a larger radius, would help)",
                 bone->name);
     }
 

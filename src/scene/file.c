@@ -159,9 +159,10 @@ static snwResult CheckFree(const snwPartFile* output, snwMessage* message)
 
     // A part that was left behind is somebody's unfinished work.
     if (lstat(output->path, &info) == 0)
-        return FailExists(message, output->path, "name another file or allow overwriting");
+        return FailExists(message, output->path, "--force to replace it, or name another file");
     if (lstat(output->part, &info) == 0)
-        return FailExists(message, output->part, "left by a run that was cut short: move it away or allow overwriting");
+        return FailExists(
+            message, output->part, "left by a run that was cut short: --force to replace it, or move it away");
     return snw_ok;
 }
 

@@ -67,7 +67,7 @@ static snwResult FailBusy(const char* path, snwMessage* message)
 
 static snwResult FailExists(const char* path, snwMessage* message)
 {
-    snwFail(message, snw_errorIo, "resume it, allow overwriting, or name another file",
+    snwFail(message, snw_errorIo, "--resume goes on with it, --force starts again; or name another file",
         "exists already and is not overwritten");
     snwMessage_SetFile(message, path);
     return snw_errorIo;
