@@ -49,7 +49,14 @@ help: ## list the targets
 demo: ## a walking cow gets flesh: film, GLB, report; then films, plots and exports in out/ (DEMO=NAME: only that scene)
 	@$(MAKE) --no-print-directory -j 2 program film-tools
 	@$(if $(DEMO),build/sinew demo $(DEMO) --force,$(MAKE) --no-print-directory -j 2 --output-sync=target $(demo_parts))
-	@$(if $(DEMO),:,echo "make: open out/demo-bake/picture.png first: a cow's walk, and the same walk with flesh on it")
+	@$(if $(DEMO),:,printf '%s\n' '' 'What there is now, in out/:' \
+	    '  demo-compare/picture.png  open this first: the same jello, soft and firm (film.mp4 beside it moves)' \
+	    '  demo-jello/film.mp4       a jello drops, bounces and turns over; plots of energy and pressure beside it' \
+	    '  demo-bake/film.mp4        a cow walks as the artist made it, with flesh, and what the flesh adds' \
+	    '  demo-bake/cow.glb         that walk with flesh, for Blender, three.js and engines' \
+	    '  demo-strain/film.mp4      a bar is wrung; colours tell the strain, ply/ and bar.pc2 are for other programs' \
+	    '  demo-cast.png             four of the characters, each in every look' \
+	    'Next: make studio opens a character that answers your hand.')
 
 film-tools: build/build.ninja
 	$(call setup,film)
@@ -66,9 +73,9 @@ demo-jello:
 demo-strain:
 	@build/sinew sim scenes/twist.json -o out/demo-strain --force --look strain --duration 2 --cache --export pc2,ply
 
-# Two methods side by side.
+# Soft and firm flesh side by side.
 demo-compare:
-	@build/sinew compare scenes/jello.json --methods pbcd,apd --duration 0.9 -o out/demo-compare --force
+	@build/sinew compare jello --set material.young=1500,15000 --duration 0.9 -o out/demo-compare --force
 
 demo-cast:
 	@build/sinew render --sheet frog octopus cow bunny -o out/demo-cast.png --force

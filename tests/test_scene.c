@@ -244,7 +244,32 @@ TEST(scene, rangesAndTypes)
     CHECK_FAILS("{\"sinew\": 1, \"rate\": 100000, \"duration\": 1000000}", "more than 100 million frames");
     CHECK_FAILS("{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"shape\": \"block\", \"cells\": [512, "
                 "512, 512]}}]}",
-        "more than 20 million tetrahedra");
+        "805.3 million tetrahedra would take 187.5 GiB");
+}
+
+// A short text may ask for more than there is: it is told before any memory is taken, whatever it asks by.
+TEST(scene, sizesAreEstimatedBeforeMemoryIsTaken)
+{
+    static const char* const s_sizes[] = {"\"vertices\": 3000000", "\"elastic_vertices\": 3000000",
+        "\"skin_vertices\": 3000000", "\"tets\": 18000000", "\"hexes\": 18000000"};
+    char text[512];
+    snwSceneOptions options = snwDefaultSceneOptions();
+    for (size_t i = 0; i < sizeof s_sizes / sizeof *s_sizes; ++i)
+    {
+        snprintf(text, sizeof text,
+            "{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"blueprint\": \"cow\", "
+            "\"size\": {%s}}}]}",
+            s_sizes[i]);
+        CHECK_CONTAINS(Parse(text, &options).words, "GiB, more than is left for bodies");
+    }
+    options.memory = 1e-4; // 429 tets
+    CHECK_INT(Parse(SCENE "}", &options).result, snw_ok);
+    snprintf(text, sizeof text,
+        "{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": {\"shape\": "
+        "\"block\", \"cells\": [8, 8, 8]}}]}");
+    CHECK_CONTAINS(Parse(text, &options).words, "--memory");
+    options.memory = 1e-3;
+    CHECK_INT(Parse(text, &options).result, snw_ok);
 }
 
 TEST(scene, tooMany)

@@ -41,6 +41,7 @@ typedef struct snwSceneOptions
     bool hasSeed;
     uint64_t seed;
     double duration;     // s; <= 0: the file's
+    double memory;       // GiB that bodies may take, as they are estimated before any is made; <= 0: 2
     const snwWall* wall; // NULL: any file may be named
 } snwSceneOptions;
 

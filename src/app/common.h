@@ -8,6 +8,13 @@
 
 #include <jansson.h>
 
+// Of snwSceneOptions.memory.
+#define SNW_MEMORY_OPTION                                                                                              \
+    {                                                                                                                  \
+        "memory", 0, "GIB", false, snw_completeNothing, NULL,                                                          \
+            "memory that bodies may take, estimated before they are made (default 2)"                                  \
+    }
+
 // Rows for the option tables of verbs that simulate.
 #define SNW_CONTEXT_OPTIONS                                                                                            \
     {"threads", 't', "N", false, snw_completeNothing, NULL, "threads to use; 0 is one per core (default)"},            \

@@ -161,7 +161,8 @@ static snwExit ReadRequest(const snwArgs* args, Request* request)
                  snwArgs_Int(args, "frames", 1, 10000000, &def->frames) &&
                  snwArgs_Int(args, "width", 16, 2048, &def->width) &&
                  snwArgs_Int(args, "height", 16, 2048, &def->height) &&
-                 snwArgs_Int(args, "samples", 1, 256, &def->samples);
+                 snwArgs_Int(args, "samples", 1, 256, &def->samples) &&
+                 snwArgs_Real(args, "memory", 0.001, 1000, &def->options.memory);
     if (!sound)
         return snw_exitUsage;
 
@@ -249,6 +250,7 @@ static const snwOption s_options[] = {
     {"force", 'f', NULL, false, snw_completeNothing, NULL, "replace files that exist"},
     {"duration", 'd', "SECONDS", false, snw_completeNothing, NULL, "how long to simulate"},
     {"frames", 'n', "N", false, snw_completeNothing, NULL, "how many frames to simulate"},
+    SNW_MEMORY_OPTION,
     {"no-film", 0, NULL, false, snw_completeNothing, NULL, "draw neither film nor picture"},
     {"width", 0, "PIXELS", false, snw_completeNothing, NULL, "width of each variant in the film (default 480)"},
     {"height", 0, "PIXELS", false, snw_completeNothing, NULL, "height of each variant in the film (default 270)"},

@@ -138,6 +138,8 @@ static snwExit ReadBatch(const snwArgs* args, Batch* batch)
     // Words that stand for themselves, then those that contradict each other.
     def->path = args->operands[0];
     def->overwrite = snwArgs_Has(args, "force");
+    if (!snwArgs_Real(args, "memory", 0.001, 1000, &def->options.memory))
+        return snw_exitUsage;
     batch->directory = snwArgs_Text(args, "output");
     batch->json = snwArgs_Has(args, "json");
     if (!snwArgs_Real(args, "duration", 1e-6, 1e6, &def->options.duration) ||
@@ -501,6 +503,7 @@ static const snwOption s_options[] = {
     {"seeds", 0, "N", false, snw_completeNothing, NULL, "run with N seeds, from --seed or the scene's own on"},
     {"duration", 'd', "SECONDS", false, snw_completeNothing, NULL, "how long to simulate"},
     {"frames", 'n', "N", false, snw_completeNothing, NULL, "how many frames to simulate"},
+    SNW_MEMORY_OPTION,
     {"cache", 0, NULL, false, snw_completeNothing, NULL, "write frames.snwf: every frame, and what --resume needs"},
     {"cache-tolerance", 0, "METRES", false, snw_completeNothing, NULL,
         "a smaller cache with positions at most so far off (default: every bit)"},

@@ -9,7 +9,27 @@
 #include "scene/prepared_file.h"
 #include "scene/words.h"
 
+#include <math.h>
 #include <string.h>
+
+enum
+{
+    snw_bytesPerTet = 250, // of a character and its state, measured: blocks and figures, of 1 to 2.4 million
+    snw_defaultGibs = 2,
+};
+
+int64_t snwCharacter_TetsOfMemory(double memory)
+{
+    double tets = (memory > 0 ? memory : snw_defaultGibs) * (1 << 30) / snw_bytesPerTet;
+    return tets < snw_maxTets ? (int64_t)tets : snw_maxTets;
+}
+
+snwResult snwCharacter_FailTooLarge(snwJson* json, int64_t tets)
+{
+    return snwJson_Fail(json, "ask for fewer elements; or --memory GIB, up to 5",
+        "%.1f million tetrahedra would take %.1f GiB, more than is left for bodies", (double)tets * 1e-6,
+        (double)tets * snw_bytesPerTet / (1 << 30));
+}
 
 // A ball of n cells across, n even, has n^3 tets; each cell of a box has six.
 static int64_t TetCount(const snwShapeDef* def)
@@ -25,8 +45,7 @@ static snwResult CreateShape(snwJson* json, const char* name, void* data, int64_
 {
     snwShapeDef* def = data;
     if (TetCount(def) > *tets)
-        return snwJson_Fail(
-            json, "use fewer cells", "the scene would have more than %d million tetrahedra", snw_maxTets / 1000000);
+        return snwCharacter_FailTooLarge(json, TetCount(def));
 
     // The text is what a file needs to make this character again; the engine carries it along.
     snwText source = snwCreateText(json->context, 0);
@@ -137,14 +156,24 @@ static bool AsksForNothing(const snwBlueprintSize* size)
     return memcmp(size, &s_nothing, sizeof *size) == 0; // ints only, no padding
 }
 
+// What was asked for, in tetrahedra: a lattice has six per vertex, and a skin of n vertices has at least n^1.5 / 10
+// inside, whatever the figure.
+static int64_t ExpectedTets(const snwBlueprintSize* size)
+{
+    double most = fmax(size->tets, fmax(size->hexes, size->triangles));
+    most = fmax(most, 6.0 * fmax(size->vertices, size->elasticVertices));
+    most = fmax(most, 0.1 * pow(size->skinVertices, 1.5));
+    return (int64_t)most;
+}
+
 static snwResult BuildBlueprint(snwJson* json, const char* name, const snwBlueprintUse* use, snwBlueprint* blueprint,
     int64_t* tets, snwCharacter** character)
 {
     // Without a size in the scene the blueprint's own counts.
     const snwBlueprintSize* size = AsksForNothing(&use->size) ? &blueprint->size : &use->size;
-    if (size->tets > *tets || size->hexes > *tets)
-        return snwJson_Fail(
-            json, "ask for fewer", "the scene would have more than %d million tetrahedra", snw_maxTets / 1000000);
+    int64_t expected = ExpectedTets(size);
+    if (expected > *tets)
+        return snwCharacter_FailTooLarge(json, expected);
     snwText source = snwCreateText(json->context, 0);
     WriteUse(&source, use, &blueprint->material);
     snwMessage words = {0};
@@ -249,8 +278,7 @@ static snwResult CreatePrepared(snwJson* json, const char* name, void* data, int
 
     // Within the scene's budget, and only with what a prepared character can still take.
     if (count > *tets)
-        result = snwJson_Fail(json, "prepare it with fewer elements",
-            "the scene would have more than %d million tetrahedra", snw_maxTets / 1000000);
+        result = snwCharacter_FailTooLarge(json, count);
     else if (use->fine > 0 && snwCharacter_GetDef(*character)->triangleCount == 0)
     {
         snwJson_Enter(json, "fine");

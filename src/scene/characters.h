@@ -20,5 +20,10 @@ extern const int snw_characterFormCount;
 snwResult snwCharacter_ReadJson(
     snwJson* json, const char* name, const json_t* value, int64_t* tets, snwCharacter** character);
 
+// Bodies may take so many tetrahedra of this memory (GiB; <= 0: the default), their bytes estimated.
+int64_t snwCharacter_TetsOfMemory(double memory);
+// An error that says what so many would take.
+snwResult snwCharacter_FailTooLarge(snwJson* json, int64_t tets);
+
 // The object as it was read. Fails for characters that no scene file made.
 snwResult snwCharacter_WriteJson(snwText* text, const snwCharacter* character, snwMessage* message);

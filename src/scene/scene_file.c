@@ -158,8 +158,7 @@ static snwResult UseNamed(Builder* builder, const char* name, snwCharacter** cha
         builder->tets -= snwCharacter_GetInfo(found->character).tetCount;
 
     if (result == snw_ok && builder->tets < 0)
-        result = snwJson_Fail(json, "use fewer bodies or cells", "the scene would have more than %d million tetrahedra",
-            snw_maxTets / 1000000);
+        result = snwCharacter_FailTooLarge(json, snwCharacter_GetInfo(found->character).tetCount);
     if (result < 0)
         return result;
     *character = found->character;
@@ -611,7 +610,7 @@ snwResult snwSceneFile_FromJson(snwContext* context, const json_t* root, const c
         .json = {.context = context, .message = message, .file = name, .wall = options->wall},
         .arena = {.context = context},
         .options = options,
-        .tets = snw_maxTets,
+        .tets = snwCharacter_TetsOfMemory(options->memory),
         .keys = snw_maxKeys,
         .numbers = snw_maxNumbers,
     };

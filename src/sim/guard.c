@@ -260,7 +260,7 @@ void snwSim_TellStiffness(snwSim* sim, int index, double part, const char* remed
     for (int i = 0; i < body->character->def.materialCount; ++i)
         young = fmax(young, body->materials[i].young);
     snwSim_Warn(sim, snw_warnSoft, index, remedy,
-        "the flesh of '%s' behaves as if Young's modulus were %.2g Pa instead of %.2g Pa", sim->def->bodies[index].name,
+        "the flesh of '%s' behaves as if Young's modulus were %.3g Pa instead of %.3g Pa", sim->def->bodies[index].name,
         mean * young, young);
 }
 
