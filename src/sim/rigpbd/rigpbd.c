@@ -820,11 +820,12 @@ static void Unfold(snwSim* sim, double h, bool touches)
 {
     enum
     {
-        snw_mostRounds = 8
+        snw_mostRounds = 8,
+        snw_mostTouching = 16, // contacts undo some of each
     };
     snwPairMark sought = snw_pairSqueezed;
 
-    for (int round = 0; round < snw_mostRounds; ++round)
+    for (int round = 0; round < (touches ? snw_mostTouching : snw_mostRounds); ++round)
     {
         bool any = false;
         for (int i = 0; i < sim->bodyCount; ++i)
