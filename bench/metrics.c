@@ -220,7 +220,7 @@ const snwMetric snwMetrics[] = {
         "change of momentum in a second of free flight, wobbling and turning, over the sum of all vertices' momenta; "
         "`skelfem`: the largest in 150 steps, over the momentum; `softcontact`: the largest in ten seconds under "
         "random "
-        "torques"},
+        "torques, or what a figure that tumbles for ten seconds has lost of its angular one"},
     {"scale_err", "", "lower",
         "largest difference between shapes of a bar at two sizes, of their size: 10 cm and 10 m, gravity and step "
         "scaled "
@@ -305,6 +305,8 @@ const snwMetric snwMetrics[] = {
         "how high the lowest point of a dropped body comes after its first contact, of its fall"},
     {"stable_step", "ms", "higher", "longest step at which a dropped soft box comes to lie still"},
     {"pendulum_energy_order", "", "higher", "of the error of a double pendulum's energy by the step"},
+    {"asymmetry", "", "lower",
+        "largest difference of what two contacts do to each other, of the most that any does to itself"},
     {"soften_jump", "", "lower", "largest change of energy and momentum as points wake, relative"},
     {"incline_spread", "", "lower",
         "largest difference of the ways that blocks slide down slopes which fall in other directions, relative"},

@@ -135,6 +135,7 @@ static snwResult Play(Biped* biped, Tally* tally, snwMessage* message)
         Drive(biped, fmax(0, i * s_step));
         snwSoftStep step = {.drives = biped->drives, .loads = biped->loads};
         double began = snwClock_ThreadSeconds(), problems = biped->world->problemTime;
+        snwSoftBody_Look(biped->body);
         result = snwSoftWorld_Step(biped->world, &biped->settings, &step, message);
         if (i < 0)
             continue;

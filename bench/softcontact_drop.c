@@ -94,7 +94,7 @@ static snwResult Play(snwContext* context, const Drop* drop, snwBenchCurve* curv
             fall->duration += touched && !back ? drop->h : 0;
             fall->deepest = fmax(fall->deepest, -lowest), fall->force = fmax(fall->force, force);
             fall->rebound = touched ? fmax(fall->rebound, lowest) : 0;
-            if (i * drop->h > 0.3 && i * drop->h < 0.6)
+            if (i * drop->h > 0.315 && i * drop->h < 0.345)
                 snwBenchCurve_Add(curve, i * drop->h, force);
         }
         if (result == snw_ok)

@@ -86,7 +86,7 @@ snwResult snwShake_Step(snwShake* shake, snwMessage* message)
     load.turn = snwVec3_MulAdd(load.turn, -6 * shake->def.mass, lean);
     load.turn = snwVec3_MulAdd(load.turn, -0.3 * shake->def.mass, turn);
     snwSoftStep step = {.loads = &load};
-    return snwSoftWorld_Step(&shake->stage.world, &shake->stage.settings, &step, message);
+    return snwSoftStage_StepWith(&shake->stage, &step, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -262,11 +262,18 @@ void snwSoftStage_Close(snwSoftStage* stage)
         snwSoftBody_Free(&stage->bodies[i]);
 }
 
+snwResult snwSoftStage_StepWith(snwSoftStage* stage, const snwSoftStep* others, snwMessage* message)
+{
+    for (int b = 0; b < stage->bodyCount; ++b)
+        snwSoftBody_Look(&stage->bodies[b]);
+    return snwSoftWorld_Step(&stage->world, &stage->settings, others, message);
+}
+
 snwResult snwSoftStage_Step(snwSoftStage* stage, int steps, snwMessage* message)
 {
     snwResult result = snw_ok;
     for (int i = 0; i < steps && result == snw_ok; ++i)
-        result = snwSoftWorld_Step(&stage->world, &stage->settings, NULL, message);
+        result = snwSoftStage_StepWith(stage, NULL, message);
     return result;
 }
 

@@ -86,6 +86,9 @@ snwResult snwSoftStage_AddTower(snwSoftStage* stage, int count, const double* ma
 snwResult snwSoftStage_Open(snwSoftStage* stage, int contactCapacity, snwMessage* message);
 void snwSoftStage_Close(snwSoftStage* stage);
 
+// Bodies are looked at before each step, as sims do it: then what is left from the step before does not matter. others:
+// as snwSoftWorld_Step has it.
+snwResult snwSoftStage_StepWith(snwSoftStage* stage, const snwSoftStep* others, snwMessage* message);
 snwResult snwSoftStage_Step(snwSoftStage* stage, int steps, snwMessage* message);
 
 double snwSoftStage_Lowest(const snwSoftBody* body);                          // m: of its skin's points

@@ -150,6 +150,7 @@ faults=(
     'blueprint.bonesSayWhatTheyWeighAndTouchWith@src/scene/blueprint_file.c@s/    bone->inertia\[3\] = -bone->inertia\[3\], /    /'
     'softcontact.theWalkerIsThePublishedFigure@src/sim/softcontact/softcontact_model.c@s/-anchor->weights\[k\] \* skin\[p\]/0/'
     'bodytree.equationsAreThoseOfFiniteDifferences@src/sim/softcontact/body_tree.c@s/snwVec3_Cross(along, own.turn)/snwVec3_Cross(own.turn, along)/'
+    'bodytree.literalStepsAreThoseOfEquation12@src/sim/softcontact/soft_body.c@s/body->next\[k\] = body->base\[k\] + 2 \* h \* body->bias\[k\];/body->next[k] = body->base[k] + h * body->bias[k];/'
     'bodytree.aFourBarStaysClosed@src/sim/softcontact/soft_body.c@s/round < snw_loopRounds \&\&/round < 0 \&\&/'
     'pointskin.theMatrixIsCongruentToThePublishedOne@src/sim/softcontact/point_skin.c@s/snwVec3_Add(Carried(tree, s->links\[k\], s->rest\[i\]), s->offsets\[i\]);/Carried(tree, s->links[k], s->rest[i]);/'
     'pointskin.anImpulseOnAVertexMovesTheBonesByTheExactAmount@src/sim/softcontact/point_skin.c@s/beta\[k\].share -= gm \* alpha\[k\].share;/beta[k].share -= 0.999 * gm * alpha[k].share;/'

@@ -52,7 +52,7 @@ TEST_HEAVY(benchsoftcontact, siconosFindsTheSameImpulses)
 
 TEST_HEAVY(benchsoftcontact, bodiesAndContactAreWhatIsKnownOfThem)
 {
-    CHECK_INT(RunPart("truths"), 10);
+    CHECK_INT(RunPart("truths"), 12);
 }
 
 TEST_HEAVY(benchsoftcontact, boxesThatDropStopWhereTheGroundIs)

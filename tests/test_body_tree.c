@@ -560,6 +560,67 @@ TEST(bodytree, drivesLeadToTheirPoseAtAnyStep)
     snwDestroyContext(context);
 }
 
+// M d + h (C u + 2 C d - weight) = 0 with d = u_n+1 - u_n, 2 C d being half the difference of velocity products of u +
+// d and u - d: what has no linear part in d is gone. And a matrix that is not symmetric.
+TEST(bodytree, literalStepsAreThoseOfEquation12)
+{
+    snwContext* context = snwFixture_Context(1, snw_simdAuto, NULL);
+    snwLinkDef links[snw_mixedLinks];
+    MixedLinks(links, 17);
+    snwTreeWalker w;
+    uint64_t seed = 6;
+    snwTreeWalker_Create(context, &(snwSoftBodyDef){.linkCount = snw_mixedLinks, .links = links}, &w);
+    Shake(&w, &seed, 3);
+    snwSoftBody* body = &w.body;
+    snwBodyTree* tree = &body->tree;
+    int n = tree->freedom;
+    const double h = 0.01;
+    const snwVec3 weight = {0, -9.81, 0}, nothing = {0, 0, 0};
+    snwSoftBody_Look(body);
+    double matrix[snw_mostFreedom * snw_mostFreedom], d[snw_mostFreedom], u[snw_mostFreedom];
+    double bias[snw_mostFreedom], there[snw_mostFreedom], back[snw_mostFreedom];
+    snwBodyTree_MassMatrix(tree, matrix);
+    snwBodyTree_Bias(tree, weight, bias);
+    snwSoftStep step = {.h = h, .gravity = weight, .implicit = true, .literal = true};
+    CHECK_INT(snwSoftBody_Begin(body, &step, NULL), snw_ok);
+    for (int k = 0; k < n; ++k)
+        d[k] = body->next[k] - body->u[k], u[k] = body->u[k] + d[k];
+    snwBodyTree_Twist(tree, u);
+    snwBodyTree_Bias(tree, nothing, there);
+    for (int k = 0; k < n; ++k)
+        u[k] = body->u[k] - d[k];
+    snwBodyTree_Twist(tree, u);
+    snwBodyTree_Bias(tree, nothing, back);
+    double most = 0, implicit = 0;
+    for (int i = 0; i < n; ++i)
+    {
+        double left = h * (bias[i] + 0.5 * (there[i] - back[i]));
+        for (int j = 0; j < n; ++j)
+            left += matrix[i * n + j] * d[j];
+        most = fmax(most, fabs(left)), implicit = fmax(implicit, h * fabs(0.5 * (there[i] - back[i])));
+    }
+    CHECK_NEAR(most, 0, 1e-11);
+    CHECK(implicit > 1e-2);
+
+    // What an impulse along one velocity does to another, and the reverse.
+    static double rows[snw_mostFreedom * snw_mostFreedom], coupling[snw_mostFreedom * snw_mostFreedom];
+    static _Alignas(64) double panels[2 * snw_mostFreedom * snw_mostFreedom];
+    double apart = 0, largest = 0;
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j)
+            rows[i * n + j] = i == j;
+    snwSoftBody_Couple(body, n, rows, panels, coupling);
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j)
+        {
+            apart = fmax(apart, fabs(coupling[i * n + j] - coupling[j * n + i]));
+            largest = fmax(largest, fabs(coupling[i * n + j]));
+        }
+    CHECK(apart > 1e-3 * largest);
+    snwSoftBody_Free(body);
+    snwDestroyContext(context);
+}
+
 // A four-bar: two cranks and a coupler, whose end a hinge holds to the world.
 TEST(bodytree, aFourBarStaysClosed)
 {

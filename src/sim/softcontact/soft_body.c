@@ -4,6 +4,7 @@
 #include "sim/softcontact/soft_body.h"
 
 #include "linalg/active.h"
+#include "linalg/lu.h"
 
 #include <string.h>
 
@@ -26,7 +27,7 @@ static bool PlaceNumbers(snwSoftBody* body)
     size_t n = Padded((size_t)body->tree.freedom), rows = 6 * (size_t)body->loopCount;
     size_t factor = Padded(snwDense_Count(body->tree.freedom)), scratch = Padded(snwActive_ScratchCount((int)rows));
     size_t panels = Padded(snwDense_PanelCount((int)rows, body->tree.freedom));
-    size_t all = factor + n * n + 4 * n + rows * n + 3 * Padded(rows) + Padded(rows * rows) + scratch + panels;
+    size_t all = factor + 2 * n * n + 5 * n + rows * n + 3 * Padded(rows) + Padded(rows * rows) + scratch + panels;
     double* at = body->numbers = snwAllocArray(body->context, all, sizeof *at);
 
     if (at == NULL)
@@ -35,6 +36,8 @@ static bool PlaceNumbers(snwSoftBody* body)
     // In the order of use.
     body->factor = (snwDense){snwCholesky_Kernels(body->context->simd), body->tree.freedom, at}, at += factor;
     body->matrix = at, at += n * n;
+    body->lu = at, at += n * n;
+    body->pivots = (int*)(void*)at, at += n;
     body->base = at, at += n;
     body->bias = at, at += n;
     body->next = at, at += n;
@@ -174,6 +177,15 @@ static void AddProduct(const snwSoftBody* body, const double* x, double* out)
             out[k] += body->matrix[k * n + l] * x[l];
 }
 
+// x <- A^-1 x
+static void Solve(const snwSoftBody* body, double* x)
+{
+    if (body->literal)
+        snwLu_Solve(body->tree.freedom, body->lu, body->tree.freedom, body->pivots, x);
+    else
+        snwDense_Solve(&body->factor, x);
+}
+
 static snwResult Factor(snwSoftBody* body, snwMessage* message)
 {
     int bad = snwDense_Factor(&body->factor, body->matrix, body->tree.freedom);
@@ -267,13 +279,52 @@ static void WantMomentum(snwSoftBody* body, const snwSoftStep* step)
     }
 }
 
+static void Bias(snwSoftBody* body, const double* u, snwVec3 gravity, double* bias)
+{
+    snwBodyTree_Twist(&body->tree, u);
+    snwBodyTree_Bias(&body->tree, gravity, bias);
+    for (int i = 0; i < body->skinCount; ++i)
+        snwPointSkin_AddBias(&body->skins[i], &body->tree, bias);
+}
+
+// The LU of A + 2 h C; next <- as it would move: A u + h (forces - C u) + 2 h C u on the right.
+static snwResult BeginLiteral(snwSoftBody* body, const snwSoftStep* step, snwMessage* message)
+{
+    const snwVec3 nothing = {0, 0, 0};
+    int n = body->tree.freedom;
+    double h = step->h, *both = body->push, *own = body->next; // free until the impulses come
+    Bias(body, body->u, nothing, body->bias);
+    memcpy(body->lu, body->matrix, (size_t)(n * n) * sizeof *body->lu);
+    for (int j = 0; j < n; ++j)
+    {
+        memset(own, 0, (size_t)n * sizeof *own);
+        memcpy(both, body->u, (size_t)n * sizeof *both);
+        own[j] = 1, both[j] += 1;
+        Bias(body, both, nothing, both);
+        Bias(body, own, nothing, own);
+        for (int i = 0; i < n; ++i)
+            body->lu[i * n + j] += h * (both[i] - own[i] - body->bias[i]);
+    }
+    if (!snwLu_Factor(n, body->lu, n, body->pivots))
+        return snwFail(message, snw_errorDiverged, "take shorter steps", "a body has diverged");
+    for (int k = 0; k < n; ++k) // 2 h C u - h C u
+        body->next[k] = body->base[k] + 2 * h * body->bias[k];
+    Bias(body, body->u, step->gravity, body->bias);
+    for (int k = 0; k < n; ++k)
+        body->next[k] -= h * body->bias[k];
+    memset(body->push, 0, (size_t)n * sizeof *body->push);
+    Solve(body, body->next);
+    snwBodyTree_Twist(&body->tree, body->next);
+    return snw_ok;
+}
+
 snwResult snwSoftBody_Begin(snwSoftBody* body, const snwSoftStep* step, snwMessage* message)
 {
     snwBodyTree* tree = &body->tree;
     int n = tree->freedom;
     size_t bytes = (size_t)n * sizeof(double);
 
-    body->h = step->h;
+    body->h = step->h, body->literal = step->literal;
     PlaceAt(body, OriginOf(body));
     snwBodyTree_Twist(tree, body->u);
     memset(body->base, 0, bytes), memset(body->push, 0, bytes);
@@ -302,6 +353,8 @@ snwResult snwSoftBody_Begin(snwSoftBody* body, const snwSoftStep* step, snwMessa
         return result;
 
     // Twice: velocity products of the velocities there are, then of the mean with those that come of them.
+    if (step->literal)
+        return BeginLiteral(body, step, message);
     for (int pass = 0; pass < 2; ++pass)
     {
         snwBodyTree_Bias(tree, step->gravity, body->bias);
@@ -352,6 +405,30 @@ void snwSoftBody_Sweep(const snwSoftBody* body, int count, const double* rows, d
     snwDense_ForwardRows(&body->factor, count, rows, body->tree.freedom, panels);
 }
 
+void snwSoftBody_Couple(const snwSoftBody* body, int count, const double* rows, double* panels, double* coupling)
+{
+    int n = body->tree.freedom;
+    if (!body->literal)
+    {
+        snwSoftBody_Sweep(body, count, rows, panels);
+        snwDense_Gram(&body->factor, count, panels, coupling, count);
+        return;
+    }
+    for (int j = 0; j < count; ++j)
+    {
+        memcpy(panels, rows + (size_t)j * (size_t)n, (size_t)n * sizeof *panels);
+        Solve(body, panels);
+        for (int i = 0; i < count; ++i)
+        {
+            const double* row = rows + (size_t)i * (size_t)n;
+            double sum = 0;
+            for (int k = 0; k < n; ++k)
+                sum += row[k] * panels[k];
+            coupling[(size_t)i * (size_t)count + (size_t)j] = sum;
+        }
+    }
+}
+
 double snwSoftBody_Compliance(const snwSoftTouch* a, const snwSoftTouch* b, const snwSoftBody* body)
 {
     if (a->skin < 0 || a->skin != b->skin)
@@ -395,7 +472,7 @@ void snwSoftBody_PushJoint(snwSoftBody* body, const double* row, double impulse)
 
 void snwSoftBody_Absorb(snwSoftBody* body)
 {
-    snwDense_Solve(&body->factor, body->push);
+    Solve(body, body->push);
     for (int k = 0; k < body->tree.freedom; ++k)
         body->next[k] += body->push[k], body->push[k] = 0;
     snwBodyTree_Twist(&body->tree, body->next);
@@ -461,7 +538,7 @@ void snwSoftBody_End(snwSoftBody* body)
     // Positions have moved on, so momentum is not quite what it should be: a rigid motion makes up for it where
     // nothing ties the body.
     snwBodyTree_Twist(tree, body->u);
-    if (!tree->floats)
+    if (!tree->floats || body->literal)
         return;
     snwLinkMass whole = Whole(body, false);
     snwSpatial missing = snwSpatial_MulAdd(body->wanted, -1, snwSoftBody_Momentum(body));

@@ -554,8 +554,7 @@ static void AddBody(snwSoftWorld* world, const snwSoftSettings* settings, int b)
         return;
 
     // J A^-1 J^T, added to what other bodies have put there.
-    snwSoftBody_Sweep(body, count, world->rows, world->panels);
-    snwDense_Gram(&body->factor, count, world->panels, world->gram, count);
+    snwSoftBody_Couple(body, count, world->rows, world->panels, world->gram);
     for (int i = 0; i < count; ++i)
         for (int j = 0; j < count; ++j)
             *Entry(world, world->index[i], world->index[j]) += world->gram[i * count + j];
@@ -907,6 +906,7 @@ snwResult snwSoftWorld_Step(
     {
         snwSoftStep step = others != NULL ? others[b] : (snwSoftStep){.h = 0};
         step.h = settings->h, step.gravity = settings->gravity, step.implicit = settings->implicit;
+        step.literal = settings->literal;
         result = snwSoftBody_Begin(&world->def.bodies[b], &step, message);
     }
 

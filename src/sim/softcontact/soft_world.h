@@ -90,6 +90,7 @@ typedef struct snwSoftSettings
     double h; // s
     snwVec3 gravity;
     bool implicit;
+    bool literal;      // velocity products of bodies as in Eq. 12, to compare with
     bool rigid;        // skins stay asleep
     bool soft;         // all of them are awake, as far as there is room
     int rings;         // of neighbours that wake with a point that touches
@@ -172,7 +173,7 @@ snwResult snwSoftWorld_Create(
     snwContext* context, const snwSoftWorldDef* def, snwSoftWorld* world, snwMessage* message);
 void snwSoftWorld_Free(snwSoftWorld* world);
 
-// Bodies have been placed (snwSoftBody_Look), solids that move by hand have their place. others: by body, what the
-// settings do not say: forces, loads and drives; or NULL.
+// Bodies are placed before each step (snwSoftBody_Look), solids that move by hand have their place. others: by body,
+// what the settings do not say: forces, loads and drives; or NULL.
 snwResult snwSoftWorld_Step(
     snwSoftWorld* world, const snwSoftSettings* settings, const snwSoftStep* others, snwMessage* message);
