@@ -357,7 +357,7 @@ static const char s_docHead[] =
     "SVG and PNG, with its points as CSV (curve, x, y): our curves in colour, a paper's or another program's behind\n"
     "them in grey. `skelfem` draws `fig5-BODY-static` and `fig5-BODY-20ms`, `apd` `table1`,\n"
     "`fig1`, `fig6`, `fig7`, `fig8`, `fig10`, `fig11` and `fig14` of its paper, `pbcd` `fig3_7`, `fig3_9` and "
-    "`fig3_11`, `rigpbd` `fig7` (a picture) and `fig9`.\n"
+    "`fig3_11`, `rigpbd` `fig7` (a picture) and `fig9`, `softcontact` `fig8` and `fig9`.\n"
     "Without a name every benchmark has a folder of its own in `DIR`. Files that exist stay unless `--force` is "
     "given.\n"
     "\n";

@@ -64,3 +64,21 @@ TEST_HEAVY(benchsoftcontact, aBipedInPlaceLeavesNoProblemUnsolved)
 {
     CHECK_INT(RunPart("table"), 4);
 }
+
+// Rows are there without them, and say why they are empty.
+TEST(benchsoftcontact, peersAreNotNeeded)
+{
+    setenv("SINEW_PEERS", "/nowhere", 1);
+    snwBenchReport report = {.bench = "softcontact"};
+    snwBenchOptions options = snwDefaultBenchOptions();
+    snwMessage message = {0};
+    options.only = "siconos/soft 40";
+    CHECK_INT(snwSoftcontactBench.run(&options, &report, &message), snw_ok);
+    options.only = "dart/soft box, k_m 1000,";
+    CHECK_INT(snwSoftcontactBench.run(&options, &report, &message), snw_ok);
+    REQUIRE(report.count == 2);
+    for (int i = 0; i < 2; ++i)
+        CHECK_CONTAINS(report.rows[i].note, "make bench-deps");
+    CHECK(snwBenchRow_Passes(&report.rows[1]) == 1); // ours lies on the ground all the same
+    snwBenchReport_Free(&report);
+}
