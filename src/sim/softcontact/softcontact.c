@@ -20,7 +20,7 @@ enum
 
 static const char* const s_stages[soft_stageCount] = {"begin", "step", "finish"};
 static const char* const s_modes[] = {"adaptive", "rigid", "soft", NULL};
-static const char* const s_integrations[] = {"implicit", "explicit", NULL};
+static const char* const s_integrations[] = {"implicit", "explicit", "literal", NULL};
 static const char* const s_cones[] = {"cone", "pyramid4", "pyramid8", NULL};
 static const char* const s_solvers[] = {"newton", "sweeps", NULL};
 static const char* const s_contacts[] = {"complementarity", "penalty", NULL};
@@ -59,8 +59,11 @@ static const snwParamInfo s_params[snw_softParamCount] = {
     [snw_softMode] = CHOICE("softcontact.mode", s_modes, 3,
         "adaptive: soft where something touches, and around; rigid: the same masses and points, asleep; soft: all "
         "of it, as far as softcontact.awake goes"),
-    [snw_softIntegration] = CHOICE("softcontact.integration", s_integrations, 2,
-        "springs and dampers of skin and joints at the end of a step (implicit) or at its start"),
+    [snw_softIntegration] = CHOICE("softcontact.integration", s_integrations, 3,
+        "springs and dampers of skin and joints at the end of a step (implicit) or at its start; literal: at its end, "
+        "and "
+        "velocity products as in Eq. 12 of the paper, to compare with: a matrix without symmetry, momentum that is "
+        "lost"),
     [snw_softRings] = WHOLE(
         "softcontact.rings", 0, 100, 2, true, "rings of neighbours that wake with a point that touches"),
     [snw_softRest] = REAL("softcontact.rest", "m", 0, 1, 1e-4, true,
@@ -346,7 +349,8 @@ static snwSoftSettings SettingsOf(const snwSim* sim, double h)
 
     // In the order of the parameters.
     settings.h = h, settings.gravity = sim->state->gravity;
-    settings.implicit = snwSim_Param(sim, snw_softIntegration) == 0;
+    settings.implicit = snwSim_Param(sim, snw_softIntegration) != 1;
+    settings.literal = snwSim_Param(sim, snw_softIntegration) == 2;
     settings.rigid = snwSim_Param(sim, snw_softMode) == 1, settings.soft = snwSim_Param(sim, snw_softMode) == 2;
     settings.rings = (int)snwSim_Param(sim, snw_softRings);
     settings.rest = snwSim_Param(sim, snw_softRest);
