@@ -82,7 +82,6 @@ const snwFleshScene snwFleshScenes[] = {
     {"stack", 1, 0, "pbcd", 0},
     {"stack", 1, 0, "rigpbd", 0},
     {"stack", 1, 0, "skelfem", 0},
-    {"stack", 1, 0, "softcontact", 0},
     {"stairs", 1, 0, "pbd", 3},
     {"stairs", 1, 0, "apd", 0},
     {"stairs", 1, 0, "rigpbd", 0},

@@ -311,6 +311,8 @@ TEST(fleshbench, everyShippedSceneIsWatched)
             const char *method = snwMethod_GetInfo(m).name, *key;
             json_t* value;
             snprintf(prefix, sizeof prefix, "%s.", method);
+            if (strcmp(method, "softcontact") == 0) // what is inside only goes along with its bones
+                continue;
             bool named = strcmp(json_string_value(json_object_get(scene, "method")), method) == 0, watched = false;
             json_object_foreach(json_object_get(scene, "settings"), key, value)
                 named = named || strstr(key, prefix) == key;
