@@ -421,6 +421,17 @@ TEST(scene, regionsOfACharacterGetMaterials)
     options.settingCount = 1;
     Outcome set = Parse("{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": " USE "}}]}", &options);
     CHECK(plain.hash != 0 && said.hash != 0 && plain.hash != said.hash);
+
+    // The hash sees the words, too: here are the numbers.
+    snwContext* context = NewContext();
+    snwSceneFile file;
+    static const char s_text[] = "{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": " USE "}}]}";
+    REQUIRE(snwSceneFile_Parse(context, s_text, sizeof s_text - 1, "scene.json", &options, &file, NULL) >= snw_ok);
+    const snwMaterial* material = snwCharacter_GetDef(snwScene_GetDef(file.scene)->bodies[0].character)->materials;
+    CHECK_NEAR(material->young, 4321, 0);
+    CHECK(material->density > 0 && material->poisson > 0);
+    snwSceneFile_Close(&file);
+    snwDestroyContext(context);
     CHECK(said.hash == set.hash);
     CHECK_FAILS("{\"sinew\": 1, \"bodies\": [{\"name\": \"b\", \"character\": " USE
                 ", \"materials\": [{\"region\": 9, \"young\": 4321.0}]}}]}",
