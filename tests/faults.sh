@@ -178,6 +178,7 @@ faults=(
     'softcontact.pinsHoldAndLeadBones@src/sim/softcontact/softcontact_hands.c@s/known < 3; ++known/known < 1; ++known/'
     'softcontact.jointsFollowTheMotion@src/sim/softcontact/softcontact_pose.c@s/double time = sim->substepTime + ahead;/double time = sim->substepTime;/'
     'softcontact.bonesReachTheirPlaces@src/sim/softcontact/softcontact_pose.c@s/snwVec3_Sub(target.position, now.position)/snwVec3_Sub(now.position, target.position)/'
+    'softcontact.aStifferMaterialHasAStifferSkin@src/sim/softcontact/softcontact_model.c@s/ \* FirmnessOf(sim, index);/ * (index < 0 ? FirmnessOf(sim, index) : 1);/'
     'softcontact.softAndHardAtAnyTime@src/sim/softcontact/softcontact.c@s/settings.soft = snwSim_Param(sim, snw_softMode) == 2/settings.soft = snwSim_Param(sim, snw_softMode) == 3/'
     'coulomb.softContactsAreSolvedFromAnyStart@src/linalg/coulomb.c@s/sum += s.slope\[c\]\[d\] \* (w - k->gram/sum += s.slope[c][d] * (w - 0 * k->gram/'
     'softcontact.aPushGivesItsImpulse@src/sim/softcontact/softcontact.c@s/double part = body->masses\[link\].mass \/ mass;/double part = 0.9 * body->masses[link].mass \/ mass;/'

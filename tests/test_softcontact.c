@@ -385,6 +385,32 @@ TEST(softcontact, bonesReachTheirPlaces)
     Close(&run);
 }
 
+// Flesh ten times as stiff has a tenth of the sink; of one body alone.
+TEST(softcontact, aStifferMaterialHasAStifferSkin)
+{
+    Run run;
+    double heights[2];
+    REQUIRE(Open(&run, 1, snw_simdAuto,
+        SCENE("{\"name\": \"block\", \"character\": {\"shape\": \"block\", \"size\": [0.3, 0.3, 0.3], \"cells\": [4, "
+              "4, 4]}, "
+              "\"position\": [0, 0.15, 0]}",
+            ", " GROUND)));
+    snwCommand stiffer = snwDefaultCommand(snw_commandMaterial);
+    stiffer.material = run.sim->bodies[0].materials[0];
+    stiffer.material.young *= 10;
+    for (int i = 0; i < 2; ++i)
+    {
+        snwMeasures m;
+        snwFixture_Run(run.sim, 180, s_dt);
+        snwSim_GetMeasures(run.sim, 0, &m);
+        heights[i] = 0.15 - m.centre.y;
+        CHECK(snwSim_Push(run.sim, &stiffer, NULL) == snw_ok);
+    }
+    CHECK(heights[0] > 1e-3);
+    CHECK_NEAR(heights[1], 0.1 * heights[0], 0.02 * heights[0]);
+    Close(&run);
+}
+
 // In flight, turning: nothing jumps but, when it falls asleep, what the skin moved besides.
 TEST(softcontact, softAndHardAtAnyTime)
 {

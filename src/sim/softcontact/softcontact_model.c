@@ -495,6 +495,16 @@ bool snwSoft_IsSound(const snwSim* sim, int index)
     return sound && awake <= most;
 }
 
+// How much stiffer the body's materials are than its character's: 1 until a command changes one.
+static double FirmnessOf(const snwSim* sim, int index)
+{
+    const snwCharacterDef* def = &sim->bodies[index].character->def;
+    double sum = 0;
+    for (int i = 0; i < def->materialCount; ++i)
+        sum += sim->bodies[index].materials[i].young / def->materials[i].young;
+    return def->materialCount > 0 ? sum / def->materialCount : 1;
+}
+
 void snwSoft_Load(const snwSim* sim, int index)
 {
     const snwSoftModel* model = sim->bodies[index].model;
@@ -518,7 +528,7 @@ void snwSoft_Load(const snwSim* sim, int index)
         joint->target = state.joints[j].target, joint->motor = state.joints[j].motor != 0;
     }
 
-    body->skins->firmness = snwSim_Param(sim, snw_softStiffness);
+    body->skins->firmness = snwSim_Param(sim, snw_softStiffness) * FirmnessOf(sim, index);
     snwSoftBody_Look(body);
 }
 
