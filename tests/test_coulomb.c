@@ -223,6 +223,31 @@ TEST(coulomb, theStartDoesNotMatter)
     }
 }
 
+// Newton's steps are the same, whoever solves for them.
+TEST(coulomb, theFactorTakesTheStepsOfLu)
+{
+    static Problem p;
+    int sliding = 0;
+    for (uint64_t seed = 1; seed <= 60; ++seed)
+    {
+        snwCoulombReport reports[2];
+        BoxProblem(&p, 20, 0.2, 20, 0, seed);
+        double* scratch = calloc(snwCoulomb_ScratchCount(p.rows), sizeof *scratch);
+        snwCoulombDef def = DefOf(&p, scratch);
+        def.shape = s_shapes[seed % 3], def.start = snw_coulombZero;
+        for (int i = 0; i < 2; ++i)
+        {
+            def.kernels = i == 0 ? NULL : snwCholesky_Kernels(snw_simdScalar);
+            reports[i] = snwCoulomb_Solve(&def);
+        }
+        CHECK_INT(reports[1].newtons, reports[0].newtons);
+        CHECK_INT(reports[1].sweeps, reports[0].sweeps);
+        sliding += reports[0].newtons > 1;
+        free(scratch);
+    }
+    CHECK(sliding > 20);
+}
+
 // Twenty points and fifty under one rigid box, with the compliance that redundant points are to have.
 TEST(coulomb, redundantRigidContactsAreSolved)
 {
