@@ -133,7 +133,7 @@ typedef struct snwSkelfemBody
     snwVec3 *residual, *guess, *conjugate, *product; // of the linear system, where others are in it
     double* added;                                   // kg/s^2: s m
     snwVec3* tetSums;                                // of the consistent mass matrix
-    double* stiffness;                               // N/m per vertex: mean diagonal of A, when the substep began
+    double* stiffness; // N/m per vertex: mean diagonal of K, of the materials alone, so a restored state has the same
     snwElasticityEnergy energy;
     double objective;         // J: Phi at x, without touches
     int touchFirst, touchEnd; // its touches in scratch->order

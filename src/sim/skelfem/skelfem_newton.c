@@ -114,6 +114,25 @@ static bool IsConsistent(const snwSim* sim)
     return snwSkelfem_Setting(sim, snw_skelfemMass) != 0;
 }
 
+// The mean diagonal of K: V |g|^2 (4 mu + lambda) / 3 of each corner, however it is turned. |g| is the area of the face
+// opposite over 3 V.
+static void SetStiffness(snwSkelfemBody* body)
+{
+    const snwCharacter* character = body->model->character;
+    const snwVec3* rest = character->def.vertices;
+    memset(body->stiffness, 0, (size_t)body->model->vertexCount * sizeof *body->stiffness);
+    for (int e = 0; e < body->model->tetCount; ++e)
+        for (int a = 0; a < 4; ++a)
+        {
+            const int* v = character->def.tets[e];
+            snwVec3 p = rest[v[(a + 1) % 4]];
+            snwVec3 face = snwVec3_Cross(
+                snwVec3_Sub(rest[v[(a + 2) % 4]], p), snwVec3_Sub(rest[v[(a + 3) % 4]], p)); // twice its area
+            body->stiffness[v[a]] += snwVec3_LengthSquared(face) / (36 * character->restVolumes[e]) *
+                                     (4 * body->mu[e] + body->lambda[e]) / 3;
+        }
+}
+
 // Masses and moduli of the materials as they are now. The matrix has damping in its moduli: beta times the rate of the
 // rule beside 1.
 static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
@@ -154,6 +173,7 @@ static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
     }
 
     snwCorotated_SetMaterials(body->matrix, body->mu, body->lambda);
+    SetStiffness(body);
     return IsConsistent(sim) ? snwCorotated_SetMasses(body->matrix, body->tetMasses, message) : snw_ok;
 }
 
@@ -241,8 +261,7 @@ static void BeginHands(snwSim* sim, int index)
         // A single vertex shall go `strength` of its way: K = s / (1 - s) of what holds it back.
         double strength = fmin(sim->grabs[slot].value, 0.999);
         if (grip->radius == 0.0f)
-            grip->stiffness = strength / (1 - strength) *
-                              fmax(body->stiffness[grip->vertex], body->added[grip->vertex]);
+            grip->stiffness = strength / (1 - strength) * (body->stiffness[grip->vertex] + body->added[grip->vertex]);
     }
 }
 
@@ -623,11 +642,6 @@ static void AssembleMatrix(snwSim* sim, int index)
     snwCorotated_Assemble(body->matrix, body->added);
 
     // How hard each vertex is to move: what touches it is made as stiff.
-    for (int i = 0; i < body->model->vertexCount; ++i)
-    {
-        const double* d = diagonal + 9 * (size_t)rowOf[i];
-        body->stiffness[i] = (d[0] + d[4] + d[8]) / 3;
-    }
 
     AddHandBlocks(sim, index, diagonal, rowOf);
     snwSkelfem_AddTouchBlocks(sim, index, diagonal, rowOf);
