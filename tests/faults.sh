@@ -134,7 +134,7 @@ faults=(
     'skelfem.forcesAreTheGradientOfTheEnergy@src/sim/skelfem/elasticity_kernel.h@s/^    AddProduct(F, E, P);//'
     'skelfem.stopsPullAsTheirEnergyAsks@src/sim/skelfem/elasticity_parts.h@s/squeeze.pressure = k \* (inverted ? all : squeeze.depth);/squeeze.pressure = k * squeeze.depth;/'
     'skelfem.stopsPullAsTheirEnergyAsks@src/sim/skelfem/elasticity_kernel.h@s/^        sum += AddStops(evaluation, n, F);/        AddStops(evaluation, n, F);/'
-    'skelfem.savedInTheMiddleOfABendItGoesOnAlike@src/sim/skelfem/skelfem_newton.c@s/^    memset(body->stiffness, 0, .*/    (void)0;/'
+    'skelfem.savedInTheMiddleOfABendItGoesOnAlike@src/sim/skelfem/skelfem_newton.c@s/rate = body->state.clock->rate;/rate = body->step.rate;/'
     'skelfem.knotsAreLetThrough@src/sim/skelfem/elasticity.c@s/elasticity->loose\[e\] |= elasticity->tangled\[v\];/elasticity->loose[e] |= knots[e];/'
     'skelfem.noLoadPressesFleshInsideOut@src/sim/skelfem/elasticity_kernel.h@s/block->pull\[3 \* a + r\]\[lane\] -= squeeze.pressure/block->pull[3 * a + r][lane] -= 0 * squeeze.pressure/'
     'corotated.theMatrixIsWhatTheElementsSay@src/sim/skelfem/corotated.c@s/up\[3 \* c + r\] += (float)(g\[a\]\[r\] \* g\[b\]\[c\]);/up[3 * c + r] += (float)(g[a][c] * g[b][r]);/'

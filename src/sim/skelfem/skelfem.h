@@ -74,6 +74,7 @@ typedef struct snwSkelfemClock
     double smooth; // substeps since something was last near; 0: there is no history
     double energy; // J: of motion and strain, after the last substep that was free
     double gained; // J: from nowhere, by Newmark's rule in free substeps
+    double rate;   // 1/s: snwSkelfemStep's, of the last substep: that of damping in the matrix
 } snwSkelfemClock;
 
 typedef struct snwSkelfemState
@@ -84,8 +85,9 @@ typedef struct snwSkelfemState
     snwQuatBlock* rotations;
     unsigned char* knots; // [tet]: see elasticity.h
     snwAnchor* anchors;
-    snwVec3* loads;  // N, per anchor: what pushed there in the last substep
-    double* pressed; // N, per vertex: its share of what points of props pushed with
+    snwVec3* loads;    // N, per anchor: what pushed there in the last substep
+    double* stiffness; // N/m per vertex: mean diagonal of A when the last Newton step began; of touches and hands
+    double* pressed;   // N, per vertex: its share of what points of props pushed with
     float *outPositions, *outVelocities;
     snwTransform* outBones;
 } snwSkelfemState;
@@ -133,7 +135,6 @@ typedef struct snwSkelfemBody
     snwVec3 *residual, *guess, *conjugate, *product; // of the linear system, where others are in it
     double* added;                                   // kg/s^2: s m
     snwVec3* tetSums;                                // of the consistent mass matrix
-    double* stiffness; // N/m per vertex: mean diagonal of K, of the materials alone, so a restored state has the same
     snwElasticityEnergy energy;
     double objective;         // J: Phi at x, without touches
     int touchFirst, touchEnd; // its touches in scratch->order

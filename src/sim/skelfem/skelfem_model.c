@@ -84,6 +84,7 @@ static snwSkelfemState LayOut(const snwSkelfemModel* model, snwLayout* layout)
     state.loads = snwLayout_Take(layout, anchors, sizeof *state.loads);
 
     // What others see.
+    state.stiffness = snwLayout_Take(layout, n, sizeof *state.stiffness);
     state.pressed = snwLayout_Take(layout, n, sizeof *state.pressed);
     state.outPositions = snwLayout_Take(layout, n, 4 * sizeof(float));
     state.outVelocities = snwLayout_Take(layout, n, 4 * sizeof(float));
@@ -141,11 +142,13 @@ bool snwSkelfem_IsSound(const snwSim* sim, int index)
     const snwSkelfemModel* model = sim->bodies[index].model;
     snwSkelfemState state = snwSkelfem_Body(sim, index)->state;
     bool sound = isfinite(state.clock->h) && state.clock->h >= 0 && isfinite(state.clock->smooth) &&
-                 state.clock->smooth >= 0 && isfinite(state.clock->energy) && isfinite(state.clock->gained);
+                 state.clock->smooth >= 0 && isfinite(state.clock->energy) && isfinite(state.clock->gained) &&
+                 isfinite(state.clock->rate) && state.clock->rate >= 0;
     for (int i = 0; i < model->vertexCount && sound; ++i)
         sound = snwVec3_IsFinite(state.positions[i]) && snwVec3_IsFinite(state.velocities[i]) &&
                 snwVec3_IsFinite(state.positionsBefore[i]) && snwVec3_IsFinite(state.velocitiesBefore[i]) &&
-                snwVec3_IsFinite(state.accelerations[i]) && isfinite(state.pressed[i]) && state.pressed[i] >= 0;
+                snwVec3_IsFinite(state.accelerations[i]) && isfinite(state.pressed[i]) && state.pressed[i] >= 0 &&
+                isfinite(state.stiffness[i]) && state.stiffness[i] >= 0;
     for (int b = 0; b < model->blockCount && sound; ++b)
         for (int k = 0; k < 4; ++k)
             for (int lane = 0; lane < SNW_ROTATION_LANES; ++lane)

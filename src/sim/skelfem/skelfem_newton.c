@@ -53,7 +53,6 @@ snwResult snwSkelfem_CreateBody(snwSim* sim, int index, snwMessage* message)
     body->state = snwSkelfem_PlaceState(model, sim->bodies[index].state);
     body->masses = snwArena_Alloc(arena, n, sizeof *body->masses);
     body->added = snwArena_Alloc(arena, n, sizeof *body->added);
-    body->stiffness = snwArena_Alloc(arena, n, sizeof *body->stiffness);
     body->held = snwArena_Alloc(arena, n, 1);
 
     body->mu = snwArena_Alloc(arena, tets, sizeof *body->mu);
@@ -114,25 +113,6 @@ static bool IsConsistent(const snwSim* sim)
     return snwSkelfem_Setting(sim, snw_skelfemMass) != 0;
 }
 
-// The mean diagonal of K: V |g|^2 (4 mu + lambda) / 3 of each corner, however it is turned. |g| is the area of the face
-// opposite over 3 V.
-static void SetStiffness(snwSkelfemBody* body)
-{
-    const snwCharacter* character = body->model->character;
-    const snwVec3* rest = character->def.vertices;
-    memset(body->stiffness, 0, (size_t)body->model->vertexCount * sizeof *body->stiffness);
-    for (int e = 0; e < body->model->tetCount; ++e)
-        for (int a = 0; a < 4; ++a)
-        {
-            const int* v = character->def.tets[e];
-            snwVec3 p = rest[v[(a + 1) % 4]];
-            snwVec3 face = snwVec3_Cross(
-                snwVec3_Sub(rest[v[(a + 2) % 4]], p), snwVec3_Sub(rest[v[(a + 3) % 4]], p)); // twice its area
-            body->stiffness[v[a]] += snwVec3_LengthSquared(face) / (36 * character->restVolumes[e]) *
-                                     (4 * body->mu[e] + body->lambda[e]) / 3;
-        }
-}
-
 // Masses and moduli of the materials as they are now. The matrix has damping in its moduli: beta times the rate of the
 // rule beside 1.
 static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
@@ -143,7 +123,7 @@ static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     const snwCharacter* character = body->model->character;
     const snwBody* common = &sim->bodies[index];
-    double rayleigh = snwSkelfem_Setting(sim, snw_skelfemRayleigh), rate = body->step.rate;
+    double rayleigh = snwSkelfem_Setting(sim, snw_skelfemRayleigh), rate = body->state.clock->rate;
     double size = snwVec3_Distance(character->lower, character->upper);
 
     // What the moduli depend on.
@@ -173,7 +153,6 @@ static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
     }
 
     snwCorotated_SetMaterials(body->matrix, body->mu, body->lambda);
-    SetStiffness(body);
     return IsConsistent(sim) ? snwCorotated_SetMasses(body->matrix, body->tetMasses, message) : snw_ok;
 }
 
@@ -261,7 +240,8 @@ static void BeginHands(snwSim* sim, int index)
         // A single vertex shall go `strength` of its way: K = s / (1 - s) of what holds it back.
         double strength = fmin(sim->grabs[slot].value, 0.999);
         if (grip->radius == 0.0f)
-            grip->stiffness = strength / (1 - strength) * (body->stiffness[grip->vertex] + body->added[grip->vertex]);
+            grip->stiffness = strength / (1 - strength) *
+                              fmax(body->state.stiffness[grip->vertex], body->added[grip->vertex]);
     }
 }
 
@@ -642,6 +622,11 @@ static void AssembleMatrix(snwSim* sim, int index)
     snwCorotated_Assemble(body->matrix, body->added);
 
     // How hard each vertex is to move: what touches it is made as stiff.
+    for (int i = 0; i < body->model->vertexCount; ++i)
+    {
+        const double* d = diagonal + 9 * (size_t)rowOf[i];
+        body->state.stiffness[i] = (d[0] + d[4] + d[8]) / 3;
+    }
 
     AddHandBlocks(sim, index, diagonal, rowOf);
     snwSkelfem_AddTouchBlocks(sim, index, diagonal, rowOf);

@@ -470,7 +470,7 @@ static void GoByDiagonal(snwSim* sim, const snwSkelfemGroup* group)
         snwSkelfemBody* body = &scratch->bodies[i];
         for (int v = 0; v < body->model->vertexCount; ++v)
         {
-            double k = body->stiffness[v] + body->added[v];
+            double k = body->state.stiffness[v];
             body->direction[v] = snwVec3_Scale(body->gradient[v], k > 0 && isfinite(k) ? 1 / k : 0);
         }
     }

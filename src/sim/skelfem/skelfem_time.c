@@ -132,6 +132,7 @@ void snwSkelfem_Begin(snwSim* sim, int index, double h)
     loop.step.rate = a0 / h;
     loop.step.scale = a0 * a0 / (h * h);
     body->step = loop.step;
+    body->state.clock->rate = loop.step.rate;
     snwParallelFor(sim->context, body->model->vertexCount, snw_skelfemGrain, BeginVertices, &loop);
 }
 

@@ -3,8 +3,8 @@
 // A touch with gap C, slip t, stiffness k and the forces l, u that were learned so far pushes with
 //     N = max(0, l - k C),   T = u - k t, cut to Coulomb's cone
 // along the normal and across it; after each round of Newton's steps l = N, u = T. Where it converges gaps are closed
-// and what sticks is at home, whatever k is; k only says how fast. It is some times what the vertex has on the
-// diagonal. Loads are kept from substep to substep, so what rests begins with what carries it.
+// and what sticks is at home, whatever k is; k only says how fast. It is some times the stiffness of the vertex in A.
+// Loads are kept from substep to substep, so what rests begins with what carries it.
 //
 // Rejected: forces that are fixed within a step (contact/force.h): no stiffer than a quarter of m / h^2, so a stack of
 // soft boxes sinks for seconds; columns of A^-1 as apd has them: A changes with every rotation, and each column is a
@@ -332,7 +332,7 @@ static double PropStiffness(const snwSkelfemScratch* scratch, int prop)
 static double VertexStiffness(const snwSim* sim, int body, int vertex)
 {
     const snwSkelfemBody* own = snwSkelfem_Body(sim, body);
-    return own->held[vertex] ? INFINITY : s_stiffer * (own->stiffness[vertex] + own->added[vertex]);
+    return own->held[vertex] ? INFINITY : s_stiffer * fmax(own->state.stiffness[vertex], own->added[vertex]);
 }
 
 // Touches are as stiff as the flesh of their softer side; props alone, and what is held, by the inertia of the lighter
