@@ -408,6 +408,8 @@ static double SkinColumnDepth(const Run* run, double weight)
     for (int i = 0; i < skin->pointCount; ++i)
         place[i] = skin->points[i].y < low + 1e-6 ? -2 : skin->points[i].y > high - 1e-6 ? -1 : free++;
     int bone = free, plate = free + 1, n = free + 2;
+    double firm = 0;
+    snwSim_GetParam(run->sim, "softcontact.stiffness", &firm); // the model's are for each of it
     memset(k, 0, (size_t)n * (size_t)n * sizeof *k);
 
     // Springs by what their stretch is of z.
@@ -424,7 +426,7 @@ static double SkinColumnDepth(const Run* run, double weight)
         }
         for (int a = 0; a < n; ++a)
             for (int b = 0; b < n; ++b)
-                k[a * n + b] += stiffness * row[a] * row[b];
+                k[a * n + b] += firm * stiffness * row[a] * row[b];
     }
     for (int i = 0; i < skin->pointCount; ++i)
     {
