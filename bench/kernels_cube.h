@@ -12,7 +12,7 @@ typedef struct snwBenchCube
     int side, vertexCount, tetCount, blockCount;
     int (*tets)[4];
     double (*inverse)[9]; // of the rest edges
-    snwTetBlock* blocks;
+    snwRestTetBlock* blocks;
     float* positions;    // rows of four
     double (*exact)[3];  // the same in double
     snwQuatBlock* q;     // in and out of the kernels

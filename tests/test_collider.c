@@ -191,7 +191,7 @@ TEST(collider, notFinitePointsDoNoHarm)
         const snwVec3 points[] = {{NAN, 0, 0}, {0, INFINITY, 0}, {-INFINITY, NAN, 1e300}};
         for (int i = 0; i < 3; ++i)
         {
-            snwSweep sweep = {snwTransform_Identity(), snwTransform_Identity(), points[i], points[i]};
+            snwColliderPath sweep = {snwTransform_Identity(), snwTransform_Identity(), points[i], points[i]};
             snwSweepHit hit;
             snwCollider_Touch(&collider, sweep.fromTransform, points[i]);
             snwCollider_Sweep(&collider, &sweep, &hit);
@@ -204,7 +204,7 @@ TEST(collider, notFinitePointsDoNoHarm)
 // ---------------------------------------------------------------------------------------------------------------------
 // Sweeps
 
-static snwTouch TouchAt(const snwCollider* collider, const snwSweep* sweep, double t)
+static snwTouch TouchAt(const snwCollider* collider, const snwColliderPath* sweep, double t)
 {
     snwTransform pose = {snwVec3_Lerp(sweep->fromTransform.position, sweep->toTransform.position, t),
         snwQuat_Nlerp(sweep->fromTransform.rotation, sweep->toTransform.rotation, t)};
@@ -222,7 +222,8 @@ TEST_HEAVY(collider, sweepAgainstSampling)
         int hits = 0, misses = 0;
         for (int trial = 0; trial < 60; ++trial)
         {
-            snwSweep sweep = {RandomPose(&seed), RandomPose(&seed), RandomPoint(&seed, 1.4), RandomPoint(&seed, 1.4)};
+            snwColliderPath sweep = {
+                RandomPose(&seed), RandomPose(&seed), RandomPoint(&seed, 1.4), RandomPoint(&seed, 1.4)};
             if (kind == snw_colliderRoom)
                 sweep.from = snwTransform_Apply(sweep.fromTransform, RandomPoint(&seed, 0.35));
             double first = 2, nearest = INFINITY;
@@ -255,7 +256,8 @@ TEST_HEAVY(collider, sweepAgainstSampling)
 TEST(collider, nothingTunnelsThroughAThinWall)
 {
     snwCollider wall = snwMakeCollider(snw_colliderBox, (snwVec3){0.005, 2, 2}, 0.5);
-    snwSweep sweep = {snwTransform_Identity(), snwTransform_Identity(), {-0.7, 0.1, 0}, {-0.7 + 100.0 / 60, 0.1, 0.2}};
+    snwColliderPath sweep = {
+        snwTransform_Identity(), snwTransform_Identity(), {-0.7, 0.1, 0}, {-0.7 + 100.0 / 60, 0.1, 0.2}};
     snwSweepHit hit;
     REQUIRE(snwCollider_Sweep(&wall, &sweep, &hit));
     CHECK_NEAR(hit.point.x, -0.005, 1e-4);

@@ -214,7 +214,7 @@ TEST(elastic, oracleStressIsTheGradientOfItsEnergy)
 typedef struct Soup
 {
     int tetCount, blockCount, vertexCount;
-    snwTetBlock* tets;
+    snwRestTetBlock* tets;
     snwElasticWeights* weights;
     snwQuatBlock* rotations;
     snwStretchBlock* start;

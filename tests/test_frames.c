@@ -282,7 +282,7 @@ TEST(frames, codecKeepsItsToleranceAnywhere)
     for (int t = 0; t < 4; ++t)
     {
         snwWriter writer = {.context = context};
-        snwLattice out = {.values = values[0]}, in = {.values = values[1]};
+        snwFrameLattice out = {.values = values[0]}, in = {.values = values[1]};
         for (int f = 0; f < frames; ++f)
         {
             for (int i = 0; i < 3 * points; ++i)

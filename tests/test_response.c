@@ -416,7 +416,7 @@ TEST(response, pointsHaveGapNormalAndTangents)
     REQUIRE(snwCreateResponse(&def, &response, NULL) == snw_ok);
     _Alignas(64) float now[4] = {0.1f, -0.01f, 0.2f, 1}, before[4] = {0.1f, 0.02f, 0.2f, 1};
     snwAnchor anchors[snw_anchorsPerVertex] = {0};
-    response->flesh[0] = (snwFlesh){now, before, 1, NULL, 1, anchors, 0.05, 0, NULL, false, {0, 0, 0}};
+    response->flesh[0] = (snwContactFlesh){now, before, 1, NULL, 1, anchors, 0.05, 0, NULL, false, {0, 0, 0}};
     response->colliderBefore[0] = response->colliderNow[0] = snwTransform_Identity();
     response->colliderBefore[0].position.x = -0.5; // it came half a metre along x
     snwResponse_Gather(response);

@@ -382,7 +382,7 @@ typedef struct Inputs
 {
     snwMat3Block F[SNW_TEST_BLOCKS];
     snwQuatBlock guess[SNW_TEST_BLOCKS];
-    snwTetBlock tets[SNW_TEST_BLOCKS];
+    snwRestTetBlock tets[SNW_TEST_BLOCKS];
     _Alignas(32) float positions[4 * 1000];
 } Inputs;
 

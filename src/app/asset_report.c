@@ -153,7 +153,7 @@ static void PrintRig(const snwAsset* asset)
             asset->animations[i].end - asset->animations[i].start, asset->animations[i].channelCount);
 }
 
-static void PrintNotes(const snwAsset* asset)
+static void PrintAssetNotes(const snwAsset* asset)
 {
     for (int i = 0; i < asset->noteCount; ++i)
     {
@@ -179,7 +179,7 @@ static void PrintSize(const snwAssetReport* report)
     putchar('\n');
 }
 
-static void PrintReport(const snwAssetReport* report)
+static void PrintAssetReport(const snwAssetReport* report)
 {
     char summary[256];
     const snwAssetReader* reader = NULL;
@@ -189,7 +189,7 @@ static void PrintReport(const snwAssetReport* report)
     printf("file      %s, %s\nholds     %s\n", report->asset->name, reader != NULL ? reader->title : "?", summary);
     PrintSize(report);
     PrintRig(report->asset);
-    PrintNotes(report->asset);
+    PrintAssetNotes(report->asset);
     PrintMeshes(report);
     for (int i = 0; i < report->surfaces.count; ++i)
         PrintSurface(report, &report->surfaces.items[i]);
@@ -273,6 +273,6 @@ snwExit snwAssetReport_Print(const snwAssetReport* report, bool json)
 {
     if (json)
         return snwPrintJson(ReportToJson(report));
-    PrintReport(report);
+    PrintAssetReport(report);
     return snw_exitOk;
 }

@@ -46,7 +46,7 @@ const snwVerb* snwVerb_Find(const char* name)
     return NULL;
 }
 
-static const snwOption* FindName(const snwOption* options, const char* name, size_t length)
+static const snwOption* FindOption(const snwOption* options, const char* name, size_t length)
 {
     for (; options->name != NULL; ++options)
         if (strlen(options->name) == length && strncmp(options->name, name, length) == 0)
@@ -110,11 +110,11 @@ static snwExit ParseLong(snwArgs* args, int count, char** words, int* position)
     const char* name = words[*position] + 2;
     size_t length = strcspn(name, "=");
     const char* value = name[length] == '=' ? name + length + 1 : NULL;
-    const snwOption* option = FindName(args->verb->options, name, length);
+    const snwOption* option = FindOption(args->verb->options, name, length);
 
     // The verb's own options win.
     if (option == NULL)
-        option = FindName(snwCommonOptions, name, length);
+        option = FindOption(snwCommonOptions, name, length);
     if (option == NULL)
         return UnknownOption(args->verb, name, length);
     if (option->argument == NULL && value != NULL)

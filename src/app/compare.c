@@ -38,7 +38,7 @@ static const struct
 
 enum
 {
-    snw_outputCount = sizeof s_outputs / sizeof *s_outputs
+    compare_outputCount = sizeof s_outputs / sizeof *s_outputs
 };
 
 snwCompareDef snwDefaultCompareDef(void)
@@ -46,7 +46,7 @@ snwCompareDef snwDefaultCompareDef(void)
     return (snwCompareDef){.options = snwDefaultSceneOptions(), .width = 480, .height = 270, .samples = 4};
 }
 
-static snwResult JoinPath(char* path, const char* folder, const char* name, snwMessage* message)
+static snwResult JoinComparePath(char* path, const char* folder, const char* name, snwMessage* message)
 {
     return snwJoinPath(path, snw_maxPath, folder, name)
                ? snw_ok
@@ -56,12 +56,12 @@ static snwResult JoinPath(char* path, const char* folder, const char* name, snwM
 // ---------------------------------------------------------------------------------------------------------------------
 // Before the runs
 
-static snwResult CheckPaths(const snwCompareDef* def, snwMessage* message)
+static snwResult CheckComparePaths(const snwCompareDef* def, snwMessage* message)
 {
     char path[snw_maxPath];
-    for (int i = 0; i < snw_outputCount && def->directory != NULL; ++i)
+    for (int i = 0; i < compare_outputCount && def->directory != NULL; ++i)
     {
-        snwResult result = JoinPath(path, def->directory, s_outputs[i].name, message);
+        snwResult result = JoinComparePath(path, def->directory, s_outputs[i].name, message);
         if (result < 0)
             return result;
         if (def->overwrite || (s_outputs[i].film && !def->film) || !snwFileExists(path))
@@ -111,7 +111,7 @@ static snwResult CheckSettings(
     return result;
 }
 
-static snwResult OpenScene(
+static snwResult OpenVariantScene(
     snwContext* context, const snwCompareDef* def, const snwVariant* variant, snwSceneFile* file, snwMessage* message)
 {
     snwSceneOptions options = def->options;
@@ -170,7 +170,7 @@ static void WatchBones(snwVariantRun* run, const snwRunFrame* frame)
     run->bonesMove = run->bonesMove || hash != run->bonesAtFirst;
 }
 
-static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* message)
+static snwResult OnVariantFrame(const snwRunFrame* frame, void* user, snwMessage* message)
 {
     Stage* stage = user;
     snwVariantRun* run = stage->run;
@@ -188,7 +188,7 @@ static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* messa
 }
 
 // Only kept frames: the tiles are drawn when all variants are there.
-static snwResult OpenFilm(
+static snwResult OpenVariantFilm(
     snwContext* context, const snwCompareDef* def, const snwSceneFile* file, snwVariantRun* run, snwMessage* message)
 {
     if (!Films(def))
@@ -201,7 +201,7 @@ static snwResult OpenFilm(
     return snwCreateFilm(context, &film, file->scene, &run->film, message);
 }
 
-static snwResult RunScene(
+static snwResult RunVariantScene(
     Stage* stage, const snwCompareDef* def, const snwVariant* variant, const snwSceneFile* file, snwMessage* message)
 {
     char folder[snw_maxPath], log[snw_maxPath], measures[snw_maxPath];
@@ -211,11 +211,11 @@ static snwResult RunScene(
     // With a folder, each variant has one of its own in it.
     if (def->directory != NULL)
     {
-        result = JoinPath(folder, def->directory, variant->name, message);
+        result = JoinComparePath(folder, def->directory, variant->name, message);
         if (result >= 0)
-            result = JoinPath(log, folder, "log.jsonl", message);
+            result = JoinComparePath(log, folder, "log.jsonl", message);
         if (result >= 0)
-            result = JoinPath(measures, folder, "measures.csv", message);
+            result = JoinComparePath(measures, folder, "measures.csv", message);
         if (result >= 0)
             result = snwMakeFolder(folder, message);
         run.logPath = log;
@@ -228,7 +228,7 @@ static snwResult RunScene(
     run.file = file;
     run.overwrite = def->overwrite;
     run.interrupt = snwInterrupt_Flag();
-    run.onFrame = OnFrame;
+    run.onFrame = OnVariantFrame;
     run.user = stage;
     result = snwRun(stage->context, &run, &stage->run->report, message);
     snwProgress_End(&stage->progress);
@@ -249,7 +249,7 @@ static snwResult RunVariant(snwComparison* comparison, const snwCompareDef* def,
 
     Stage stage = {.context = comparison->context, .run = run};
     snprintf(stage.label, sizeof stage.label, "%d/%d %s", index + 1, def->variantCount, variant->name);
-    snwResult result = OpenScene(comparison->context, def, variant, &file, message);
+    snwResult result = OpenVariantScene(comparison->context, def, variant, &file, message);
     comparison->badInput = result < 0;
     if (result < 0)
         return result;
@@ -261,9 +261,9 @@ static snwResult RunVariant(snwComparison* comparison, const snwCompareDef* def,
     run->seed = scene->seed;
     run->bodyCount = scene->bodyCount;
 
-    result = OpenFilm(comparison->context, def, &file, run, message);
+    result = OpenVariantFilm(comparison->context, def, &file, run, message);
     if (result >= 0)
-        result = RunScene(&stage, def, variant, &file, message);
+        result = RunVariantScene(&stage, def, variant, &file, message);
     snwSceneFile_Close(&file);
 
     // A run that diverges is an outcome; only what is none ends the comparison.
@@ -299,7 +299,7 @@ static snwResult WritePlot(const snwCompareDef* def, const snwComparison* compar
     if (most < 2) // frame 0 alone is no curve
         return snw_ok;
 
-    snwResult result = JoinPath(stem, def->directory, name, message);
+    snwResult result = JoinComparePath(stem, def->directory, name, message);
     if (result < 0)
         return result;
     snprintf(words, sizeof words, "%s of %s", title, comparison->scene);
@@ -329,15 +329,15 @@ static snwResult WritePlots(const snwCompareDef* def, const snwComparison* compa
     return result;
 }
 
-static snwResult WriteText(const snwCompareDef* def, const snwComparison* comparison, const char* name,
+static snwResult WriteCompareText(const snwCompareDef* def, const snwComparison* comparison, const char* name,
     const char* text, size_t size, snwMessage* message)
 {
     char path[snw_maxPath];
-    snwResult result = JoinPath(path, def->directory, name, message);
+    snwResult result = JoinComparePath(path, def->directory, name, message);
     return result >= 0 ? snwFile_Write(comparison->context, path, text, size, def->overwrite, message) : result;
 }
 
-static snwResult WriteTable(const snwCompareDef* def, const snwComparison* comparison, snwMessage* message)
+static snwResult WriteCompareTable(const snwCompareDef* def, const snwComparison* comparison, snwMessage* message)
 {
     char* text = NULL;
     size_t size = 0;
@@ -348,12 +348,12 @@ static snwResult WriteTable(const snwCompareDef* def, const snwComparison* compa
     snwTextTable_WriteCsv(&table, stream);
     snwTextTable_Free(&table);
     fclose(stream);
-    snwResult result = WriteText(def, comparison, "compare.csv", text, size, message);
+    snwResult result = WriteCompareText(def, comparison, "compare.csv", text, size, message);
     free(text);
     return result;
 }
 
-static snwResult WriteReport(const snwCompareDef* def, const snwComparison* comparison, snwMessage* message)
+static snwResult WriteCompareReport(const snwCompareDef* def, const snwComparison* comparison, snwMessage* message)
 {
     json_t* report = snwComparison_ToJson(def, comparison);
     char* text = json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
@@ -362,12 +362,12 @@ static snwResult WriteReport(const snwCompareDef* def, const snwComparison* comp
         return snwFailMemory(message);
     size_t length = strlen(text);
     text[length] = '\n'; // in the place of the zero: the size is told
-    snwResult result = WriteText(def, comparison, "compare.json", text, length + 1, message);
+    snwResult result = WriteCompareText(def, comparison, "compare.json", text, length + 1, message);
     free(text);
     return result;
 }
 
-static snwResult OnDrawn(int done, int total, void* user)
+static snwResult OnCompareDrawn(int done, int total, void* user)
 {
     snwProgress* progress = user;
     if (progress->total != total)
@@ -380,7 +380,7 @@ static snwResult OnDrawn(int done, int total, void* user)
     return *snwInterrupt_Flag() ? snw_errorInterrupted : snw_ok;
 }
 
-static snwResult DrawFilm(const snwCompareDef* def, snwComparison* comparison, snwMessage* message)
+static snwResult DrawTiledFilm(const snwCompareDef* def, snwComparison* comparison, snwMessage* message)
 {
     snwFilm* films[snw_mostVariants];
     const char* names[snw_mostVariants];
@@ -392,8 +392,8 @@ static snwResult DrawFilm(const snwCompareDef* def, snwComparison* comparison, s
         names[i] = def->variants[i].name;
     }
 
-    if (JoinPath(film, def->directory, "film.mp4", message) < 0 ||
-        JoinPath(picture, def->directory, "picture.png", message) < 0)
+    if (JoinComparePath(film, def->directory, "film.mp4", message) < 0 ||
+        JoinComparePath(picture, def->directory, "picture.png", message) < 0)
         return snw_errorIo;
     snwTilesDef tiles = {.films = films,
         .names = names,
@@ -405,7 +405,7 @@ static snwResult DrawFilm(const snwCompareDef* def, snwComparison* comparison, s
         .pictureFrame = -1,
         .overwrite = def->overwrite};
     snwProgress progress = {0};
-    snwResult result = snwTiles_Draw(comparison->context, &tiles, OnDrawn, &progress, message);
+    snwResult result = snwTiles_Draw(comparison->context, &tiles, OnCompareDrawn, &progress, message);
     snwProgress_End(&progress);
     if (result >= 0 || strncmp(message->file, film, sizeof message->file - 1) != 0)
         return result;
@@ -420,17 +420,18 @@ static snwResult DrawFilm(const snwCompareDef* def, snwComparison* comparison, s
 }
 
 // Numbers first: a film takes minutes, and somebody may stop it.
-static snwResult WriteFiles(const snwCompareDef* def, snwComparison* comparison, bool interrupted, snwMessage* message)
+static snwResult WriteCompareFiles(
+    const snwCompareDef* def, snwComparison* comparison, bool interrupted, snwMessage* message)
 {
     if (def->directory == NULL || comparison->count == 0)
         return snw_ok;
-    snwResult result = WriteTable(def, comparison, message);
+    snwResult result = WriteCompareTable(def, comparison, message);
     if (result >= 0)
-        result = WriteReport(def, comparison, message);
+        result = WriteCompareReport(def, comparison, message);
     if (result >= 0)
         result = WritePlots(def, comparison, message);
     if (result >= 0 && Films(def) && !interrupted)
-        result = DrawFilm(def, comparison, message);
+        result = DrawTiledFilm(def, comparison, message);
     return result;
 }
 
@@ -440,7 +441,7 @@ snwResult snwCompare(snwContext* context, const snwCompareDef* def, snwCompariso
 {
     *comparison = (snwComparison){.context = context};
     snwMessage_Clear(message);
-    snwResult result = CheckPaths(def, message), worst = snw_ok;
+    snwResult result = CheckComparePaths(def, message), worst = snw_ok;
     if (result < 0)
         return comparison->result = result;
     FindFfmpeg(def, comparison);
@@ -455,7 +456,7 @@ snwResult snwCompare(snwContext* context, const snwCompareDef* def, snwCompariso
     }
 
     snwMessage later = {0};
-    snwResult written = WriteFiles(def, comparison, !IsOutcome(result) || worst == snw_errorInterrupted, &later);
+    snwResult written = WriteCompareFiles(def, comparison, !IsOutcome(result) || worst == snw_errorInterrupted, &later);
 
     // What ended the runs is the news; trouble with the files is told only if they were fine.
     if (!IsOutcome(result) || worst < 0)
@@ -610,7 +611,7 @@ json_t* snwComparison_ToJson(const snwCompareDef* def, const snwComparison* comp
 
 void snwComparison_ListFiles(const snwCompareDef* def, const snwComparison* comparison)
 {
-    for (int i = 0; i < snw_outputCount && def->directory != NULL; ++i)
+    for (int i = 0; i < compare_outputCount && def->directory != NULL; ++i)
     {
         char path[snw_maxPath];
         bool made = !s_outputs[i].film || (def->film && (i > 0 || !comparison->noFilm));

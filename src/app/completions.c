@@ -8,7 +8,7 @@
 static const char s_askDemos[] = "$(sinew demo --list --quiet 2>/dev/null)";
 
 // Parameters that methods share come once.
-static bool IsFirst(int method, const char* name)
+static bool IsFirstWithParam(int method, const char* name)
 {
     for (int before = 0; before < method; ++before)
         for (int i = 0; i < snwMethod_GetInfo(before).paramCount; ++i)
@@ -45,7 +45,7 @@ static void PrintWords(snwComplete complete, const char* words, FILE* file)
 
         // A parameter that several methods have is named once.
         for (int i = 0; i < snwMethod_GetInfo(m).paramCount; ++i)
-            if (IsFirst(m, snwMethod_GetParam(m, i)->name))
+            if (IsFirstWithParam(m, snwMethod_GetParam(m, i)->name))
             {
                 fprintf(file, "%s%s=", gap, snwMethod_GetParam(m, i)->name);
                 gap = " ";

@@ -26,7 +26,7 @@ bool snwExportsDef_IsEmpty(const snwExportsDef* def)
 // ---------------------------------------------------------------------------------------------------------------------
 // From the command line
 
-static snwExit ReadKind(const char* word, snwExportsDef* def)
+static snwExit ReadExportKind(const char* word, snwExportsDef* def)
 {
     snwNearest nearest = snwNearest_Start(word);
     if (strcmp(word, "json") == 0)
@@ -50,7 +50,7 @@ static snwExit ReadKinds(const char* text, snwExportsDef* def)
         char word[32];
         size_t length = strcspn(c, ",");
         snprintf(word, sizeof word, "%.*s", (int)length, c);
-        result = ReadKind(word, def);
+        result = ReadExportKind(word, def);
         c += length;
         if (*c == 0)
             break;

@@ -19,25 +19,25 @@
 // Everything a performance may leave in its folder.
 typedef enum Output
 {
-    snw_outputFilm,
-    snw_outputPicture,
-    snw_outputEnergy, // the plots in the order of snwPlotKind, each as SVG and PNG
-    snw_outputEnergyPng,
-    snw_outputTimings,
-    snw_outputTimingsPng,
-    snw_outputResidual,
-    snw_outputResidualPng,
-    snw_outputDeviation,
-    snw_outputDeviationPng,
-    snw_outputCentre,
-    snw_outputCentrePng,
-    snw_outputPressure,
-    snw_outputPressurePng,
-    snw_outputMeasures,
-    snw_outputReport,
-    snw_outputLog,
-    snw_outputFrames,
-    snw_outputCount,
+    perform_outputFilm,
+    perform_outputPicture,
+    perform_outputEnergy, // the plots in the order of snwPlotKind, each as SVG and PNG
+    perform_outputEnergyPng,
+    perform_outputTimings,
+    perform_outputTimingsPng,
+    perform_outputResidual,
+    perform_outputResidualPng,
+    perform_outputDeviation,
+    perform_outputDeviationPng,
+    perform_outputCentre,
+    perform_outputCentrePng,
+    perform_outputPressure,
+    perform_outputPressurePng,
+    perform_outputMeasures,
+    perform_outputReport,
+    perform_outputLog,
+    perform_outputFrames,
+    perform_outputCount,
 } Output;
 
 static const struct
@@ -46,25 +46,25 @@ static const struct
     bool film;  // only with a film
     bool cache; // only with a frames cache
     const char* what;
-} s_outputs[snw_outputCount] = {
-    [snw_outputFilm] = {"film.mp4", true, false, "film"},
-    [snw_outputPicture] = {"picture.png", true, false, "picture"},
-    [snw_outputEnergy] = {"energy.svg", false, false, "plot"},
-    [snw_outputEnergyPng] = {"energy.png", false, false, "plot_png"},
-    [snw_outputTimings] = {"timings.svg", false, false, "timings"},
-    [snw_outputTimingsPng] = {"timings.png", false, false, "timings_png"},
-    [snw_outputResidual] = {"residual.svg", false, false, "residual"},
-    [snw_outputResidualPng] = {"residual.png", false, false, "residual_png"},
-    [snw_outputDeviation] = {"deviation.svg", false, false, "deviation"},
-    [snw_outputDeviationPng] = {"deviation.png", false, false, "deviation_png"},
-    [snw_outputCentre] = {"centre.svg", false, false, "centre"},
-    [snw_outputCentrePng] = {"centre.png", false, false, "centre_png"},
-    [snw_outputPressure] = {"pressure.svg", false, false, "pressure"},
-    [snw_outputPressurePng] = {"pressure.png", false, false, "pressure_png"},
-    [snw_outputMeasures] = {"measures.csv", false, false, "measures"},
-    [snw_outputReport] = {"report.json", false, false, "report"},
-    [snw_outputLog] = {"log.jsonl", false, false, "log"},
-    [snw_outputFrames] = {"frames.snwf", false, true, "frames"},
+} s_outputs[perform_outputCount] = {
+    [perform_outputFilm] = {"film.mp4", true, false, "film"},
+    [perform_outputPicture] = {"picture.png", true, false, "picture"},
+    [perform_outputEnergy] = {"energy.svg", false, false, "plot"},
+    [perform_outputEnergyPng] = {"energy.png", false, false, "plot_png"},
+    [perform_outputTimings] = {"timings.svg", false, false, "timings"},
+    [perform_outputTimingsPng] = {"timings.png", false, false, "timings_png"},
+    [perform_outputResidual] = {"residual.svg", false, false, "residual"},
+    [perform_outputResidualPng] = {"residual.png", false, false, "residual_png"},
+    [perform_outputDeviation] = {"deviation.svg", false, false, "deviation"},
+    [perform_outputDeviationPng] = {"deviation.png", false, false, "deviation_png"},
+    [perform_outputCentre] = {"centre.svg", false, false, "centre"},
+    [perform_outputCentrePng] = {"centre.png", false, false, "centre_png"},
+    [perform_outputPressure] = {"pressure.svg", false, false, "pressure"},
+    [perform_outputPressurePng] = {"pressure.png", false, false, "pressure_png"},
+    [perform_outputMeasures] = {"measures.csv", false, false, "measures"},
+    [perform_outputReport] = {"report.json", false, false, "report"},
+    [perform_outputLog] = {"log.jsonl", false, false, "log"},
+    [perform_outputFrames] = {"frames.snwf", false, true, "frames"},
 };
 
 static const char s_frames[] = "frames"; // the folder of a sequence
@@ -77,7 +77,7 @@ typedef struct Stage
     snwContext* context;
     snwPerformance* performance;
     snwSceneFile file;
-    Path paths[snw_outputCount];
+    Path paths[perform_outputCount];
     bool resuming;  // there are frames to go on from
     bool overwrite; // what belongs to those frames is made again
     snwFilm* film;
@@ -86,9 +86,9 @@ typedef struct Stage
     snwProgress progress;
 } Stage;
 
-static const char* NameOf(const snwPerformDef* def, Output output)
+static const char* NameOfOutput(const snwPerformDef* def, Output output)
 {
-    return output == snw_outputFilm && def->gif ? "film.gif" : s_outputs[output].name;
+    return output == perform_outputFilm && def->gif ? "film.gif" : s_outputs[output].name;
 }
 
 snwPerformDef snwDefaultPerformDef(void)
@@ -163,14 +163,14 @@ static snwResult FindFrames(Stage* stage, snwMessage* message)
     stage->overwrite = def->overwrite;
     if (!def->resume)
         return snw_ok;
-    if (!snwJoinPath(frames, sizeof frames, def->directory, s_outputs[snw_outputFrames].name))
+    if (!snwJoinPath(frames, sizeof frames, def->directory, s_outputs[perform_outputFrames].name))
         return snwFail(message, snw_errorIo, "a shorter -o", "the path is too long");
     stage->resuming = snwFileExists(frames);
     stage->overwrite = def->overwrite || stage->resuming;
     return snw_ok;
 }
 
-static snwResult CheckPaths(Stage* stage, snwMessage* message)
+static snwResult CheckStagePaths(Stage* stage, snwMessage* message)
 {
     const snwPerformDef* def = stage->def;
     snwResult found = FindFrames(stage, message);
@@ -178,17 +178,17 @@ static snwResult CheckPaths(Stage* stage, snwMessage* message)
         return found;
 
     // Nothing that is there already is written over unasked: looked for before anything runs.
-    for (Output i = 0; i < snw_outputCount; ++i)
+    for (Output i = 0; i < perform_outputCount; ++i)
     {
         if (!Makes(def, i))
             continue;
-        if (!snwJoinPath(stage->paths[i], sizeof stage->paths[i], def->directory, NameOf(def, (Output)i)))
+        if (!snwJoinPath(stage->paths[i], sizeof stage->paths[i], def->directory, NameOfOutput(def, (Output)i)))
             return snwFail(message, snw_errorIo, "a shorter -o", "the path is too long");
         if (stage->overwrite || !snwFileExists(stage->paths[i]))
             continue;
         snwFail(message, snw_errorIo,
-            i == snw_outputFrames ? "--resume to go on, --force to start again, or another folder with -o"
-                                  : "--force to replace it, or another folder with -o",
+            i == perform_outputFrames ? "--resume to go on, --force to start again, or another folder with -o"
+                                      : "--force to replace it, or another folder with -o",
             "it exists already");
         snwMessage_SetFile(message, stage->paths[i]);
 
@@ -199,7 +199,7 @@ static snwResult CheckPaths(Stage* stage, snwMessage* message)
 }
 
 // Frames are a matter of the scene's rate, which only the opened scene knows.
-static snwResult OpenScene(Stage* stage, snwMessage* message)
+static snwResult OpenStageScene(Stage* stage, snwMessage* message)
 {
     const snwPerformDef* def = stage->def;
     snwSceneOptions options = def->options;
@@ -217,10 +217,10 @@ static snwResult OpenScene(Stage* stage, snwMessage* message)
     return snwOpenScene(stage->context, def->path, &options, &stage->file, message);
 }
 
-static snwResult OpenFilm(Stage* stage, snwMessage* message)
+static snwResult OpenStageFilm(Stage* stage, snwMessage* message)
 {
     const snwPerformDef* def = stage->def;
-    if (!Makes(def, snw_outputFilm))
+    if (!Makes(def, perform_outputFilm))
         return snw_ok;
     if (stage->resuming) // the film is drawn from the sim, which has not seen the first frames
     {
@@ -238,8 +238,8 @@ static snwResult OpenFilm(Stage* stage, snwMessage* message)
 
     snwFilmDef film = snwDefaultFilmDef();
     film.directory = def->directory;
-    film.filmPath = stage->performance->noFilm ? NULL : stage->paths[snw_outputFilm];
-    film.picturePath = stage->paths[snw_outputPicture];
+    film.filmPath = stage->performance->noFilm ? NULL : stage->paths[perform_outputFilm];
+    film.picturePath = stage->paths[perform_outputPicture];
     film.width = def->width;
     film.height = def->height;
     film.samples = def->samples;
@@ -279,7 +279,7 @@ static void RecordSettings(Stage* stage, const snwSim* sim)
     stage->performance->settings = settings;
 }
 
-static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* message)
+static snwResult OnStageFrame(const snwRunFrame* frame, void* user, snwMessage* message)
 {
     Stage* stage = user;
     stage->progress.total = frame->frameCount;
@@ -288,25 +288,26 @@ static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* messa
     snwProgress_Update(&stage->progress, frame->frame);
     if (frame->sim != NULL && stage->performance->settings == NULL)
         RecordSettings(stage, frame->sim);
-    snwResult result = Makes(stage->def, snw_outputEnergy) ? snwPlots_AddFrame(&stage->plots, frame, message) : snw_ok;
+    snwResult result = Makes(stage->def, perform_outputEnergy) ? snwPlots_AddFrame(&stage->plots, frame, message)
+                                                               : snw_ok;
     if (result >= 0)
         result = snwExports_AddFrame(&stage->exports, frame, message);
     return result >= 0 && stage->film != NULL ? snwFilm_AddFrame(stage->film, frame->sim, message) : result;
 }
 
-static snwResult RunScene(Stage* stage, snwPerformance* performance, snwMessage* message)
+static snwResult RunStage(Stage* stage, snwPerformance* performance, snwMessage* message)
 {
     const snwPerformDef* def = stage->def;
     snwRunDef run = snwDefaultRunDef();
     run.file = &stage->file;
-    run.logPath = Makes(def, snw_outputLog) ? stage->paths[snw_outputLog] : NULL;
-    run.measuresPath = Makes(def, snw_outputMeasures) ? stage->paths[snw_outputMeasures] : NULL;
-    run.framesPath = Makes(def, snw_outputFrames) ? stage->paths[snw_outputFrames] : NULL;
+    run.logPath = Makes(def, perform_outputLog) ? stage->paths[perform_outputLog] : NULL;
+    run.measuresPath = Makes(def, perform_outputMeasures) ? stage->paths[perform_outputMeasures] : NULL;
+    run.framesPath = Makes(def, perform_outputFrames) ? stage->paths[perform_outputFrames] : NULL;
     run.framesTolerance = def->cacheTolerance;
     run.resume = def->resume;
     run.overwrite = def->overwrite;
     run.interrupt = snwInterrupt_Flag();
-    run.onFrame = OnFrame;
+    run.onFrame = OnStageFrame;
     run.user = stage;
     snwResult result = snwRun(stage->context, &run, &performance->report, message);
     performance->frameCount = stage->progress.total;
@@ -317,7 +318,7 @@ static snwResult RunScene(Stage* stage, snwPerformance* performance, snwMessage*
 // ---------------------------------------------------------------------------------------------------------------------
 // After the run
 
-static snwResult OnDrawn(int done, int total, void* user)
+static snwResult OnPerformDrawn(int done, int total, void* user)
 {
     snwProgress* progress = user;
     if (progress->total != total)
@@ -333,15 +334,15 @@ static snwResult OnDrawn(int done, int total, void* user)
 // Else it is the picture or a frame that could not be written: a full disk, most likely.
 static bool IsAboutFilm(const Stage* stage, const snwMessage* message)
 {
-    return strncmp(message->file, stage->paths[snw_outputFilm], sizeof message->file - 1) == 0;
+    return strncmp(message->file, stage->paths[perform_outputFilm], sizeof message->file - 1) == 0;
 }
 
-static snwResult DrawFilm(Stage* stage, snwMessage* message)
+static snwResult DrawStageFilm(Stage* stage, snwMessage* message)
 {
     if (stage->film == NULL)
         return snw_ok;
     snwProgress progress = {0};
-    snwResult result = snwFilm_Finish(stage->film, OnDrawn, &progress, message);
+    snwResult result = snwFilm_Finish(stage->film, OnPerformDrawn, &progress, message);
     snwProgress_End(&progress);
     stage->performance->filmCheck = snwFilm_GetCheck(stage->film);
     if (result >= 0 || !IsAboutFilm(stage, message))
@@ -372,9 +373,9 @@ static snwResult DrawPlots(Stage* stage, snwPerformance* performance, snwMessage
     return result;
 }
 
-static snwResult WriteReport(Stage* stage, const snwPerformance* performance, snwMessage* message)
+static snwResult WriteStageReport(Stage* stage, const snwPerformance* performance, snwMessage* message)
 {
-    if (!Makes(stage->def, snw_outputReport))
+    if (!Makes(stage->def, perform_outputReport))
         return snw_ok;
     json_t* report = snwPerformance_ToJson(stage->def, performance);
     char* text = json_dumps(report, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
@@ -384,7 +385,7 @@ static snwResult WriteReport(Stage* stage, const snwPerformance* performance, sn
     size_t length = strlen(text);
     text[length] = '\n'; // in the place of the zero: the size is told
     snwResult result = snwFile_Write(
-        stage->context, stage->paths[snw_outputReport], text, length + 1, stage->overwrite, message);
+        stage->context, stage->paths[perform_outputReport], text, length + 1, stage->overwrite, message);
     free(text);
     return result;
 }
@@ -396,7 +397,7 @@ static snwResult WriteOutputs(Stage* stage, snwPerformance* performance, snwMess
     if (result >= 0)
         result = DrawPlots(stage, performance, message);
     if (result >= 0 && performance->result != snw_errorInterrupted)
-        result = DrawFilm(stage, message);
+        result = DrawStageFilm(stage, message);
     if (result == snw_errorInterrupted)
     {
         performance->result = result;
@@ -404,13 +405,13 @@ static snwResult WriteOutputs(Stage* stage, snwPerformance* performance, snwMess
     }
     // Whatever happened to the pictures, the numbers are there.
     bool failed = result < 0 && result != snw_errorInterrupted;
-    snwResult report = WriteReport(stage, performance, failed ? NULL : message);
+    snwResult report = WriteStageReport(stage, performance, failed ? NULL : message);
     return failed ? result : report;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static void Describe(const Stage* stage, snwPerformance* performance)
+static void DescribePerformance(const Stage* stage, snwPerformance* performance)
 {
     const snwSceneDef* scene = snwScene_GetDef(stage->file.scene);
     snprintf(performance->scene, sizeof performance->scene, "%s", scene->name);
@@ -425,20 +426,20 @@ static void Describe(const Stage* stage, snwPerformance* performance)
 
 static snwResult Stage_Run(Stage* stage, snwPerformance* performance, snwMessage* message)
 {
-    snwResult result = CheckPaths(stage, message);
+    snwResult result = CheckStagePaths(stage, message);
     if (result < 0)
         return result;
-    result = OpenScene(stage, message);
+    result = OpenStageScene(stage, message);
     performance->badInput = result < 0;
     if (result < 0)
         return result;
 
-    Describe(stage, performance);
-    result = OpenFilm(stage, message);
+    DescribePerformance(stage, performance);
+    result = OpenStageFilm(stage, message);
     if (result >= 0)
         result = OpenExports(stage, message);
     if (result >= 0)
-        result = RunScene(stage, performance, message);
+        result = RunStage(stage, performance, message);
 
     // What a run that diverged or was stopped has shown is kept.
     performance->result = result;
@@ -488,30 +489,30 @@ snwResult snwPerform(snwContext* context, const snwPerformDef* def, snwPerforman
 }
 
 // Also with --force only what this run made, not what an older one left.
-static bool IsThere(const snwPerformDef* def, const snwPerformance* performance, Output output, char* path)
+static bool IsOutputThere(const snwPerformDef* def, const snwPerformance* performance, Output output, char* path)
 {
-    if (!Makes(def, output) || (output == snw_outputFilm && performance->noFilm))
+    if (!Makes(def, output) || (output == perform_outputFilm && performance->noFilm))
         return false;
-    if (output >= snw_outputEnergy && output <= snw_outputPressurePng &&
-        !performance->plotted[(output - snw_outputEnergy) / 2])
+    if (output >= perform_outputEnergy && output <= perform_outputPressurePng &&
+        !performance->plotted[(output - perform_outputEnergy) / 2])
         return false;
-    return snwJoinPath(path, snw_maxPath, def->directory, NameOf(def, output)) && snwFileExists(path);
+    return snwJoinPath(path, snw_maxPath, def->directory, NameOfOutput(def, output)) && snwFileExists(path);
 }
 
 static bool HasSequence(const snwPerformDef* def, const snwPerformance* performance, char* path)
 {
-    return Makes(def, snw_outputFilm) && def->sequence && performance->filmCheck.frames > 0 &&
+    return Makes(def, perform_outputFilm) && def->sequence && performance->filmCheck.frames > 0 &&
            snwJoinPath(path, snw_maxPath, def->directory, s_frames);
 }
 
 static json_t* FilesToJson(const snwPerformDef* def, const snwPerformance* performance)
 {
     json_t* object = json_object();
-    for (Output i = 0; i < snw_outputCount; ++i)
+    for (Output i = 0; i < perform_outputCount; ++i)
     {
         char path[snw_maxPath];
         // The report cannot exist while it is written.
-        if (IsThere(def, performance, i, path) || (i == snw_outputReport && Makes(def, i)))
+        if (IsOutputThere(def, performance, i, path) || (i == perform_outputReport && Makes(def, i)))
             json_object_set_new(object, s_outputs[i].what, json_string(path));
     }
     char frames[snw_maxPath];
@@ -626,10 +627,10 @@ json_t* snwPerformance_ToJson(const snwPerformDef* def, const snwPerformance* pe
 
 void snwPerform_ListFiles(const snwPerformDef* def, const snwPerformance* performance)
 {
-    for (Output i = 0; i < snw_outputCount; ++i)
+    for (Output i = 0; i < perform_outputCount; ++i)
     {
         char path[snw_maxPath];
-        if (IsThere(def, performance, i, path))
+        if (IsOutputThere(def, performance, i, path))
             snwNote("%-12s %s", s_outputs[i].what, path);
     }
     char frames[snw_maxPath];

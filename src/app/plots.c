@@ -11,7 +11,7 @@
 enum
 {
     snw_maxRows = 4000000,
-    snw_mostCurves = snw_maxStages + 1
+    snw_mostCurves = snw_maxPlotStages + 1
 };
 
 typedef struct Curve
@@ -73,12 +73,12 @@ static void MeasurePressure(const snwSim* sim, double pressure[2])
     pressure[1] = sum > 0 ? z / sum : NAN;
 }
 
-static void AddStages(snwPlots* plots, const snwRunFrame* frame, snwPlotRow* row)
+static void AddPlotStages(snwPlots* plots, const snwRunFrame* frame, snwPlotRow* row)
 {
     snwTimings timings;
     if (snwSim_GetTimings(frame->sim, &timings) < 0)
         return;
-    plots->stageCount = timings.count < snw_maxStages ? timings.count : snw_maxStages;
+    plots->stageCount = timings.count < snw_maxPlotStages ? timings.count : snw_maxPlotStages;
     row->stepMs = frame->frame > 0 ? frame->stepMs : NAN;
     for (int i = 0; i < plots->stageCount; ++i)
     {
@@ -87,10 +87,10 @@ static void AddStages(snwPlots* plots, const snwRunFrame* frame, snwPlotRow* row
     }
 }
 
-static void LeaveOut(snwPlotRow* row)
+static void LeaveOutRow(snwPlotRow* row)
 {
     row->pressure[0] = row->pressure[1] = row->stepMs = NAN;
-    for (int i = 0; i < snw_maxStages; ++i)
+    for (int i = 0; i < snw_maxPlotStages; ++i)
         row->stages[i] = NAN;
 }
 
@@ -121,10 +121,10 @@ snwResult snwPlots_AddFrame(snwPlots* plots, const snwRunFrame* frame, snwMessag
     {
         MeasurePressure(frame->sim, row.pressure);
         plots->pressed = plots->pressed || isfinite(row.pressure[0]);
-        AddStages(plots, frame, &row);
+        AddPlotStages(plots, frame, &row);
     }
     else // found in a cache, where neither is kept
-        LeaveOut(&row);
+        LeaveOutRow(&row);
 
     return snwArray_Push(plots->context, &plots->rows, row) ? snw_ok : snwFailMemory(message);
 }

@@ -19,7 +19,7 @@ typedef enum snwPlotKind
 
 enum
 {
-    snw_maxStages = 11 // and the whole step: what one plot can hold
+    snw_maxPlotStages = 11 // and the whole step: what one plot can hold
 };
 
 // One frame.
@@ -32,14 +32,14 @@ typedef struct snwPlotRow
     double centre[3];     // m
     double pressure[2];   // m, x and z of the centre of pressure; NaN without contact
     double stepMs;        // NaN in frame 0
-    double stages[snw_maxStages];
+    double stages[snw_maxPlotStages];
 } snwPlotRow;
 
 typedef struct snwPlots
 {
     snwContext* context;
     snwArray(snwPlotRow) rows;
-    const char* stages[snw_maxStages];
+    const char* stages[snw_maxPlotStages];
     int stageCount;
     bool pressed; // there is a centre of pressure in some frame
     bool undone;  // there is a residual in some frame

@@ -24,7 +24,7 @@ typedef struct Nest
 } Nest;
 
 // All surfaces of a file as one.
-static snwFaces Join(snwArena* arena, const snwAssetSurfaces* surfaces)
+static snwFaces JoinSurfaces(snwArena* arena, const snwAssetSurfaces* surfaces)
 {
     int vertexCount = 0, triangleCount = 0;
     for (int i = 0; i < surfaces->count; ++i)
@@ -80,21 +80,21 @@ static int SplitShells(snwArena* arena, const snwFaces* all, snwFaces** shells)
     return arena->failed ? 0 : count;
 }
 
-static snwResult ReadSurfaces(Nest* nest)
+static snwResult ReadNestSurfaces(Nest* nest)
 {
     snwResult result = snwAssetReport_Make(nest->context, nest->args->operands[0], &nest->outer, &nest->message);
     if (result >= 0)
         result = snwAssetReport_Make(nest->context, snwArgs_Text(nest->args, "inner"), &nest->inner, &nest->message);
     if (result < 0)
         return result;
-    snwFaces all = Join(&nest->arena, &nest->inner.surfaces), *shells = NULL;
-    nest->def.faces = Join(&nest->arena, &nest->outer.surfaces);
+    snwFaces all = JoinSurfaces(&nest->arena, &nest->inner.surfaces), *shells = NULL;
+    nest->def.faces = JoinSurfaces(&nest->arena, &nest->outer.surfaces);
     nest->def.innerCount = SplitShells(&nest->arena, &all, &shells);
     nest->def.inner = shells;
     return nest->arena.failed ? snwFailMemory(&nest->message) : snw_ok;
 }
 
-static snwResult WritePart(Nest* nest, const char* extension, const snwWriter* writer)
+static snwResult WriteNestPart(Nest* nest, const char* extension, const snwWriter* writer)
 {
     const char* path = snwArgs_Text(nest->args, "output");
     const char* dot = strrchr(path, '.');
@@ -127,17 +127,17 @@ static snwResult Joint(Nest* nest, snwWriter* out)
     return snwMeshed_WriteJoint(nest->context, &nest->def, out, &nest->message);
 }
 
-static snwResult WriteFile(Nest* nest, WriteFn* write, const char* extension)
+static snwResult WriteNestFile(Nest* nest, WriteFn* write, const char* extension)
 {
     snwWriter writer = {.context = nest->context};
     snwResult result = write(nest, &writer);
     if (result >= 0)
-        result = WritePart(nest, extension, &writer);
+        result = WriteNestPart(nest, extension, &writer);
     snwFree(nest->context, writer.data);
     return result;
 }
 
-static snwResult Work(Nest* nest)
+static snwResult FitNested(Nest* nest)
 {
     // TetGen, or whoever fits an inner surface into a body.
     const char* mesher = snwArgs_Text(nest->args, "mesher");
@@ -147,7 +147,7 @@ static snwResult Work(Nest* nest)
         snwMesher_Find(mesher, &nest->def.mesher); // the table checked the word
     if (!snwArgs_Int(nest->args, "elements", 1, 20000000, &nest->def.tets))
         return snw_errorArgument;
-    snwResult result = ReadSurfaces(nest);
+    snwResult result = ReadNestSurfaces(nest);
     if (result >= 0)
         result = snwMakeTets(nest->context, &nest->def, &nest->arena, &nest->meshed, &nest->message);
     if (result < 0)
@@ -157,17 +157,17 @@ static snwResult Work(Nest* nest)
 
     // What TetGen was given, for those who want to run it themselves.
     if (nest->meshed.mesher == snw_mesherTetgen)
-        result = WriteFile(nest, Smesh, ".smesh");
+        result = WriteNestFile(nest, Smesh, ".smesh");
     if (result >= 0)
-        result = WriteFile(nest, Medit, ".mesh");
+        result = WriteNestFile(nest, Medit, ".mesh");
 
-    return result < 0 ? result : WriteFile(nest, Joint, ".joint");
+    return result < 0 ? result : WriteNestFile(nest, Joint, ".joint");
 }
 
 snwExit snwPrepNested(snwContext* context, const snwArgs* args)
 {
     Nest nest = {.context = context, .args = args, .arena.context = context};
-    snwResult result = Work(&nest);
+    snwResult result = FitNested(&nest);
     snwExit exit = snw_exitOk;
     if (result < 0)
         exit = nest.message.text[0] != 0 ? snwReportInput(&nest.message) : snw_exitUsage;

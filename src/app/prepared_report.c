@@ -81,7 +81,7 @@ static int OwnedBy(const snwCharacterDef* def, int bone)
     return count;
 }
 
-static const char* JointOf(const snwCharacterDef* def, int bone)
+static const char* NameOfJointType(const snwCharacterDef* def, int bone)
 {
     for (int i = 0; i < def->jointCount; ++i)
         if (def->joints[i].bone == bone)
@@ -99,7 +99,7 @@ static void PrintBones(const snwCharacterDef* def)
         snwTextTable_AddRow(&table);
         snwTextTable_Set(&table, 0, "%s", bone->name);
         snwTextTable_Set(&table, 1, "%s", bone->parent >= 0 ? def->bones[bone->parent].name : "");
-        snwTextTable_Set(&table, 2, "%s", JointOf(def, i));
+        snwTextTable_Set(&table, 2, "%s", NameOfJointType(def, i));
         snwTextTable_Set(&table, 3, "%.3g", bone->radius);
         snwTextTable_Set(&table, 4, "%d", OwnedBy(def, i));
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void Fill(snwTextTable* table, int column, const char* text)
+static void FillTextCell(snwTextTable* table, int column, const char* text)
 {
     if (table->failed)
         return;
@@ -22,7 +22,7 @@ snwTextTable snwTextTable_Start(const char* const* heads, int columns)
     for (int i = 0; i < columns; ++i)
     {
         table.left[i] = heads[i][0] == '<';
-        Fill(&table, i, heads[i] + table.left[i]);
+        FillTextCell(&table, i, heads[i] + table.left[i]);
     }
     return table;
 }
@@ -50,7 +50,7 @@ void snwTextTable_Set(snwTextTable* table, int column, const char* format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    Fill(table, column, text);
+    FillTextCell(table, column, text);
 }
 
 static int ColumnWidth(const snwTextTable* table, int column)

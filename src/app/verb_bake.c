@@ -180,7 +180,7 @@ static snwResult SaveSettings(Job* job, snwMessage* message)
     return result;
 }
 
-static snwResult DrawFilm(Job* job, snwMessage* message)
+static snwResult DrawBakeFilm(Job* job, snwMessage* message)
 {
     snwBakeFilmDef def = snwDefaultBakeFilmDef();
     def.path = snwArgs_Text(job->args, "film");
@@ -211,7 +211,7 @@ static snwResult DrawFilm(Job* job, snwMessage* message)
     return result;
 }
 
-static snwResult WriteAll(Job* job, snwMessage* message)
+static snwResult WriteBakeOutput(Job* job, snwMessage* message)
 {
     const char* scene = snwArgs_Text(job->args, "scene");
     snwResult result = snwBakeOutput_Write(
@@ -227,10 +227,10 @@ static snwResult WriteAll(Job* job, snwMessage* message)
         result = snwBake_SaveScene(job->bake, scene, job->force, message);
     if (result >= 0)
         result = SaveSettings(job, message);
-    return result < 0 ? result : DrawFilm(job, message);
+    return result < 0 ? result : DrawBakeFilm(job, message);
 }
 
-static snwExit Report(Job* job)
+static snwExit ReportBake(Job* job)
 {
     json_t* report = snwBakeReport_ToJson(job->bake, job->written);
     const char* path = snwArgs_Text(job->args, "report");
@@ -288,7 +288,7 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
     result = snwBake_Run(job->bake, &message);
     snwProgress_End(&job->progress);
     if (result >= 0)
-        result = WriteAll(job, &message);
+        result = WriteBakeOutput(job, &message);
     if (result < 0)
     {
         snwProgress_End(&job->progress);
@@ -299,13 +299,13 @@ static snwExit Bake(Job* job, const snwBakeDef* def)
         return snwExit_FromResult(result);
     }
 
-    snwExit exit = Report(job);
+    snwExit exit = ReportBake(job);
     if (!snwArgs_Has(job->args, "keep"))
         snwBake_RemoveFolder(job->bake);
     return exit;
 }
 
-static snwExit Prepare(Job* job, snwBakeDef* def)
+static snwExit MakeBakeDef(Job* job, snwBakeDef* def)
 {
     *def = snwDefaultBakeDef();
     def->source = job->args->operands[0];
@@ -331,7 +331,7 @@ static snwExit Prepare(Job* job, snwBakeDef* def)
     return CheckFree(job, job->output);
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunBake(const snwArgs* args)
 {
     Job job = {.args = args, .output = snwArgs_Text(args, "output"), .force = snwArgs_Has(args, "force")};
     snwBakeDef def;
@@ -353,7 +353,7 @@ static snwExit Run(const snwArgs* args)
     {
         snwInterrupt_Listen();
         job.written = snwAlloc(job.context, sizeof *job.written);
-        exit = job.written == NULL ? snwReportMemory() : Prepare(&job, &def);
+        exit = job.written == NULL ? snwReportMemory() : MakeBakeDef(&job, &def);
         if (exit == snw_exitOk)
             exit = Bake(&job, &def);
         snwBake_Close(job.bake);
@@ -465,5 +465,5 @@ const snwVerb snwBakeVerb = {
              "same command goes on from there, and gives the same bits as if nothing had happened.",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunBake,
 };

@@ -24,7 +24,7 @@ static const snwBench* FindBench(const char* name)
     return NULL;
 }
 
-static void PrintList(void)
+static void PrintBenches(void)
 {
     for (int i = 0; snwBenches[i] != NULL; ++i)
         printf("%-10s %s\n", snwBenches[i]->name, snwBenches[i]->summary);
@@ -49,7 +49,7 @@ static snwResult CheckFolder(const Output* output, const char* folder, snwMessag
     return snw_errorIo;
 }
 
-static snwResult WriteFiles(const Output* output, const char* folder, snwBenchReport* report, snwMessage* message)
+static snwResult WriteBenchFiles(const Output* output, const char* folder, snwBenchReport* report, snwMessage* message)
 {
     snwContext* context = NULL;
     snwContextDef def = snwDefaultContextDef();
@@ -77,7 +77,7 @@ static snwExit RunBench(const snwBench* bench, const snwBenchOptions* options, c
         snwBenchReport_WriteTable(&report, stdout);
     fflush(stdout);
     if (result >= 0 && output->folder != NULL)
-        result = WriteFiles(output, output->folder, &report, &message);
+        result = WriteBenchFiles(output, output->folder, &report, &message);
     snwBenchReport_Free(&report);
     return result < 0 ? snwReportMessage(&message) : snw_exitOk;
 }
@@ -103,7 +103,7 @@ static snwExit RunAll(const snwBenchOptions* options, const Output* output)
     return worst;
 }
 
-static void TellProgress(const char* text, void* user)
+static void TellBenchProgress(const char* text, void* user)
 {
     (void)user;
     snwNote("%s", text);
@@ -116,7 +116,7 @@ static snwExit RegenerateTruth(void)
     snwMessage message = {0};
     snwResult result = snwCreateContext(&def, &context, &message);
     if (result >= 0)
-        result = snwTruth_Regenerate(context, TellProgress, NULL, &message);
+        result = snwTruth_Regenerate(context, TellBenchProgress, NULL, &message);
     if (context != NULL)
         snwDestroyContext(context);
     return result < 0 ? snwReportMessage(&message) : snw_exitOk;
@@ -128,7 +128,7 @@ static snwExit RunOnce(const snwArgs* args, const snwBenchOptions* options)
     if (snwArgs_Has(args, "metrics-doc"))
         return snwPrintMetricsDoc(stdout), snw_exitOk;
     if (snwArgs_Has(args, "list"))
-        return PrintList(), snw_exitOk;
+        return PrintBenches(), snw_exitOk;
     if (args->operandCount == 0)
         return snwArgs_Has(args, "regenerate-truth") ? RegenerateTruth() : RunAll(options, &output);
     const snwBench* bench = FindBench(args->operands[0]);
@@ -140,7 +140,7 @@ static snwExit RunOnce(const snwArgs* args, const snwBenchOptions* options)
     return RunBench(bench, options, &output);
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunBenches(const snwArgs* args)
 {
     snwBenchOptions options = snwDefaultBenchOptions();
     int count = snwArgs_Has(args, "full") ? 10000000 : (int)options.count;
@@ -197,5 +197,5 @@ const snwVerb snwBenchVerb = {
              "paper behind them in grey.",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunBenches,
 };

@@ -36,7 +36,7 @@ static snwResult CheckLog(snwContext* context, const char* path, Finding* findin
     return result;
 }
 
-static snwResult CheckScene(snwContext* context, const char* path, Finding* finding, snwMessage* message)
+static snwResult CheckSceneFile(snwContext* context, const char* path, Finding* finding, snwMessage* message)
 {
     snwSceneFile file = {0};
     snwSceneOptions options = snwDefaultSceneOptions();
@@ -146,7 +146,7 @@ static snwResult CheckAny(snwContext* context, const char* path, Finding* findin
         return CheckAsset(context, path, finding, message);
     if (snwBuiltIn_Find(path) != NULL || snwBlueprintFile_IsOne(context, path))
         return CheckBlueprint(context, path, finding, message);
-    return CheckScene(context, path, finding, message);
+    return CheckSceneFile(context, path, finding, message);
 }
 
 // A baked file against the file that it was baked from.
@@ -189,7 +189,7 @@ static snwResult CheckAgainst(
     return result;
 }
 
-static void PrintNotes(const json_t* notes)
+static void PrintCheckNotes(const json_t* notes)
 {
     size_t i;
     const json_t* note;
@@ -224,7 +224,7 @@ static bool CheckFile(snwContext* context, const char* path, const char* source,
         printf("%s: ok: %s\n", path, finding.what);
 
     if (rows == NULL)
-        PrintNotes(finding.notes);
+        PrintCheckNotes(finding.notes);
     fflush(stdout);
     json_decref(finding.notes);
     if (result != snw_ok)
@@ -233,7 +233,7 @@ static bool CheckFile(snwContext* context, const char* path, const char* source,
     return sound;
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunCheck(const snwArgs* args)
 {
     snwContext* context = NULL;
     snwExit result = snwContextFromArgs(args, &context);
@@ -277,5 +277,5 @@ const snwVerb snwCheckVerb = {
              "refuse is not sound; what is odd is printed below. Ends with 3 if any file is bad.",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunCheck,
 };

@@ -74,7 +74,7 @@ static snwExit ReadMethods(const snwArgs* args, snwCompareDef* def)
     return result;
 }
 
-static snwExit ReadSeeds(const snwArgs* args, snwCompareDef* def)
+static snwExit ReadCompareSeeds(const snwArgs* args, snwCompareDef* def)
 {
     char word[64];
     const char* list = snwArgs_Text(args, "seeds");
@@ -117,7 +117,7 @@ static snwExit AddSetting(Request* request, const snwSweep* sweep)
     return result;
 }
 
-static snwExit ReadSettings(const snwArgs* args, Request* request)
+static snwExit ReadCompareSettings(const snwArgs* args, Request* request)
 {
     int count = snwArgs_Count(args, "set");
     request->settings = calloc((size_t)count + 1, sizeof *request->settings);
@@ -138,9 +138,9 @@ static snwExit ReadVariants(const snwArgs* args, Request* request)
 {
     snwExit result = ReadMethods(args, &request->def);
     if (result == snw_exitOk)
-        result = ReadSettings(args, request);
+        result = ReadCompareSettings(args, request);
     if (result == snw_exitOk)
-        result = ReadSeeds(args, &request->def);
+        result = ReadCompareSeeds(args, &request->def);
     if (result == snw_exitOk && request->def.variantCount < snw_leastVariants)
         return snwUsage("--set sim.substeps=1,2,4", "there are not two variants to compare");
     return result;
@@ -189,7 +189,7 @@ static void WarnIfSame(const snwCompareDef* def, const snwComparison* comparison
             seeds ? ", for nothing is random here: --set sim.jitter=0.1 makes seeds differ" : "");
 }
 
-static snwExit Compare(snwContext* context, const Request* request)
+static snwExit CompareRuns(snwContext* context, const Request* request)
 {
     snwComparison comparison;
     snwMessage message;
@@ -221,7 +221,7 @@ static snwExit Compare(snwContext* context, const Request* request)
     return code;
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunCompare(const snwArgs* args)
 {
     snwContext* context = NULL;
     Request* request = calloc(1, sizeof *request);
@@ -233,7 +233,7 @@ static snwExit Run(const snwArgs* args)
     if (result == snw_exitOk)
     {
         snwInterrupt_Listen();
-        result = Compare(context, request);
+        result = CompareRuns(context, request);
         snwDestroyContext(context);
     }
     free(request->settings);
@@ -289,5 +289,5 @@ const snwVerb snwCompareVerb = {
              "Ctrl-C ends after the current frame and keeps what is finished; again ends at once.",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunCompare,
 };

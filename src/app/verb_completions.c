@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunCompletions(const snwArgs* args)
 {
     if (snwPrintCompletions(args->operands[0], stdout))
         return snw_exitOk;
@@ -33,5 +33,5 @@ const snwVerb snwCompletionsVerb = {
     .about = "",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunCompletions,
 };

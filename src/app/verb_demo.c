@@ -76,7 +76,7 @@ static void PrintScenes(const snwNames* scenes)
 }
 
 // With --quiet only the scenes' names, for shells.
-static snwExit PrintList(snwContext* context, bool quiet)
+static snwExit PrintDemos(snwContext* context, bool quiet)
 {
     snwNames scenes;
     char folder[snw_maxPath];
@@ -110,7 +110,7 @@ static void PrintOutcome(const snwPerformDef* def, const snwPerformance* perform
     snwPerform_ListFiles(def, performance);
 }
 
-static snwExit Play(snwContext* context, const snwPerformDef* def)
+static snwExit PlayDemo(snwContext* context, const snwPerformDef* def)
 {
     snwPerformance performance;
     snwMessage message;
@@ -137,17 +137,17 @@ static snwExit PlayNamed(const snwArgs* args, snwContext* context, const char* n
     if (result != snw_exitOk)
         return result;
     snwInterrupt_Listen();
-    return Play(context, &def);
+    return PlayDemo(context, &def);
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunDemo(const snwArgs* args)
 {
     snwContext* context = NULL;
     snwExit result = snwContextFromArgs(args, &context);
     if (result != snw_exitOk)
         return result;
     if (snwArgs_Has(args, "list"))
-        result = PrintList(context, snwArgs_Has(args, "quiet"));
+        result = PrintDemos(context, snwArgs_Has(args, "quiet"));
     else
         result = PlayNamed(args, context, args->operandCount > 0 ? args->operands[0] : "drop");
     snwDestroyContext(context);
@@ -182,5 +182,5 @@ const snwVerb snwDemoVerb = {
     .about = "Writes film, picture, plots, measures, report and log, and says where each is.",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunDemo,
 };

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunHelp(const snwArgs* args)
 {
     if (snwArgs_Has(args, "man"))
         snwPrintManPage(stdout);
@@ -47,5 +47,5 @@ const snwVerb snwHelpVerb = {
     .about = "",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunHelp,
 };

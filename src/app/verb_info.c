@@ -586,7 +586,7 @@ static snwExit PrintProgram(const snwContext* context, bool json)
     return snw_exitOk;
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunInfo(const snwArgs* args)
 {
     // What needs no context.
     bool json = snwArgs_Has(args, "json");
@@ -646,5 +646,5 @@ const snwVerb snwInfoVerb = {
     .about = "",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunInfo,
 };

@@ -48,7 +48,7 @@ static snwResult DrawReport(const snwAssetReport* report, const snwArgs* args, s
     return result;
 }
 
-static snwExit Report(snwContext* context, const snwArgs* args)
+static snwExit ReportPrep(snwContext* context, const snwArgs* args)
 {
     snwAssetReport report;
     snwMessage message = {0};
@@ -85,7 +85,7 @@ static snwResult ShowStep(snwPrepareStep step, void* user)
     return *snwInterrupt_Flag() ? snw_errorInterrupted : snw_ok;
 }
 
-static bool ReadOptions(const snwArgs* args, snwPrepareDef* def)
+static bool ReadPrepOptions(const snwArgs* args, snwPrepareDef* def)
 {
     const char* mesher = snwArgs_Text(args, "mesher");
     *def = snwDefaultPrepareDef();
@@ -178,7 +178,7 @@ static void PrintSheet(const snwCharacterDef* def)
         snwNote("handle    %s", def->handles[i].name);
 }
 
-static void PrintNotes(const snwPrepared* prepared, const snwPrepareReport* report, const char* path, size_t size)
+static void PrintPrepNotes(const snwPrepared* prepared, const snwPrepareReport* report, const char* path, size_t size)
 {
     snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(prepared));
     double seconds = 0;
@@ -195,12 +195,12 @@ static void PrintNotes(const snwPrepared* prepared, const snwPrepareReport* repo
     snwNote("written   %s, %.1f MB in %.2f s", path, (double)size / 1e6, seconds);
 }
 
-static snwExit Prepare(snwContext* context, const snwArgs* args)
+static snwExit PrepareToFile(snwContext* context, const snwArgs* args)
 {
     snwPrepareDef def;
     snwMessage message = {0};
     const char* path = snwArgs_Text(args, "output");
-    if (!ReadOptions(args, &def))
+    if (!ReadPrepOptions(args, &def))
         return snw_exitUsage;
 
     // The file that shall be written comes first: preparing takes a while.
@@ -229,14 +229,14 @@ static snwExit Prepare(snwContext* context, const snwArgs* args)
     if (exit == snw_exitOk && snwArgs_Has(args, "json"))
         exit = PrintJson(prepared, report, size);
     else if (exit == snw_exitOk)
-        PrintNotes(prepared, report, path, size);
+        PrintPrepNotes(prepared, report, path, size);
 
     snwPrepared_Release(prepared);
     snwFree(context, report);
     return exit;
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunPrep(const snwArgs* args)
 {
     snwContext* context = NULL;
     bool report = snwArgs_Has(args, "report");
@@ -244,9 +244,9 @@ static snwExit Run(const snwArgs* args)
         return snwUsage("-o character.snw, or --report", "what shall be done with the file?");
     snwExit exit = snwContextFromArgs(args, &context);
     if (exit == snw_exitOk)
-        exit = report                                ? Report(context, args)
+        exit = report                                ? ReportPrep(context, args)
                : snwArgs_Text(args, "inner") != NULL ? snwPrepNested(context, args)
-                                                     : Prepare(context, args);
+                                                     : PrepareToFile(context, args);
     snwDestroyContext(context);
     return exit;
 }
@@ -303,5 +303,5 @@ const snwVerb snwPrepVerb = {
         "docs/prep.md what is done with it and how to say otherwise.",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunPrep,
 };

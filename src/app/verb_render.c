@@ -191,7 +191,7 @@ static snwResult DrawRow(Job* job, const char* name, int row, snwSheet* sheet)
     return result;
 }
 
-static snwResult DrawSheet(Job* job, snwImage* image)
+static snwResult DrawRenderSheet(Job* job, snwImage* image)
 {
     int count = job->args->operandCount > 0 ? job->args->operandCount : snwBuiltInCount();
     const char** names = calloc((size_t)count + 1, sizeof *names);
@@ -236,7 +236,7 @@ static snwResult DrawSheet(Job* job, snwImage* image)
 // ---------------------------------------------------------------------------------------------------------------------
 // The verb
 
-static bool ReadOptions(Job* job)
+static bool ReadRenderOptions(Job* job)
 {
     const snwArgs* args = job->args;
     bool sheet = snwArgs_Has(args, "sheet");
@@ -313,13 +313,13 @@ static snwExit CheckArgs(const snwArgs* args)
     return snw_exitOk;
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunRender(const snwArgs* args)
 {
     Job job = {.args = args};
     snwExit exit = CheckArgs(args);
     if (exit == snw_exitOk && snwArgs_Has(args, "check"))
         return CheckFiles(args);
-    if (exit == snw_exitOk && !ReadOptions(&job))
+    if (exit == snw_exitOk && !ReadRenderOptions(&job))
         exit = snw_exitUsage;
     if (exit == snw_exitOk)
         exit = snwContextFromArgs(args, &job.context);
@@ -332,7 +332,7 @@ static snwExit Run(const snwArgs* args)
     // The output's name before the drawing.
     snwResult result = snwPartFile_Check(job.context, path, force, &job.message);
     if (result >= 0)
-        result = snwArgs_Has(args, "sheet") ? DrawSheet(&job, &image) : DrawOne(&job, &image);
+        result = snwArgs_Has(args, "sheet") ? DrawRenderSheet(&job, &image) : DrawOne(&job, &image);
     if (result >= 0)
         result = snwImage_WritePng(job.context, &image, path, 9, force, &job.message);
     snwDestroyImage(job.context, &image);
@@ -391,5 +391,5 @@ const snwVerb snwRenderVerb = {
     .about = "CHARACTER is a built-in one (sinew demo --list names them) or a blueprint file, NAME.json.",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunRender,
 };

@@ -16,7 +16,7 @@ typedef struct Stage
     snwExports exports;
 } Stage;
 
-static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* message)
+static snwResult OnReplayFrame(const snwRunFrame* frame, void* user, snwMessage* message)
 {
     Stage* stage = user;
     if (frame->frame == 0)
@@ -25,7 +25,7 @@ static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* messa
     return snwExports_AddFrame(&stage->exports, frame, message);
 }
 
-static void PrintReport(const snwArgs* args, const snwLog* log, const snwRunReport* report)
+static void PrintReplayReport(const snwArgs* args, const snwLog* log, const snwRunReport* report)
 {
     char hash[32];
     snprintf(hash, sizeof hash, "%016" PRIx64, report->hash);
@@ -48,7 +48,7 @@ static snwResult RunLog(snwContext* context, const snwLog* log, Stage* stage, sn
     def.file = &log->file;
     def.replay = log;
     def.interrupt = snwInterrupt_Flag();
-    def.onFrame = OnFrame;
+    def.onFrame = OnReplayFrame;
     def.user = stage;
     snwResult result = snwRun(context, &def, report, message);
     snwProgress_End(&stage->progress);
@@ -71,7 +71,7 @@ static snwExit Replay(const snwArgs* args, snwContext* context, const snwLog* lo
     result = RunLog(context, log, stage, &report, &message);
     bool differs = report.firstDifference >= 0;
     if (result >= 0 || differs)
-        PrintReport(args, log, &report);
+        PrintReplayReport(args, log, &report);
     fflush(stdout);
     if (result < 0 && !differs)
         return snwReportMessage(&message);
@@ -95,7 +95,7 @@ static snwExit ReadStage(const snwArgs* args, Stage* stage)
     return result;
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunReplay(const snwArgs* args)
 {
     snwContext* context = NULL;
     snwLog log = {0};
@@ -151,5 +151,5 @@ const snwVerb snwReplayVerb = {
              "--export writes the bodies as sinew sim does.",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunReplay,
 };

@@ -66,7 +66,7 @@ static snwExit CheckSweeps(const Batch* batch)
     return snw_exitOk;
 }
 
-static snwExit ReadSettings(const snwArgs* args, Batch* batch)
+static snwExit ReadSimSettings(const snwArgs* args, Batch* batch)
 {
     snwExit result = snw_exitOk;
     batch->settingCount = snwArgs_Count(args, "set");
@@ -95,7 +95,7 @@ static snwExit CountRuns(Batch* batch)
     return snw_exitOk;
 }
 
-static snwExit ReadSeeds(const snwArgs* args, Batch* batch)
+static snwExit ReadSimSeeds(const snwArgs* args, Batch* batch)
 {
     if (!snwArgs_U64(args, "seed", &batch->firstSeed) || !snwArgs_Int(args, "seeds", 1, snw_maxRuns, &batch->seedCount))
         return snw_exitUsage;
@@ -158,9 +158,9 @@ static snwExit ReadBatch(const snwArgs* args, Batch* batch)
     if (result == snw_exitOk)
         result = ReadMethod(args, batch);
     if (result == snw_exitOk)
-        result = ReadSettings(args, batch);
+        result = ReadSimSettings(args, batch);
     if (result == snw_exitOk)
-        result = ReadSeeds(args, batch);
+        result = ReadSimSeeds(args, batch);
     if (result == snw_exitOk)
         result = CountRuns(batch);
 
@@ -292,7 +292,7 @@ static snwTextTable StartTable(const Batch* batch)
     return snwTextTable_Start(heads, count);
 }
 
-static void SetNumber(snwTextTable* table, int column, double value)
+static void SetSimNumber(snwTextTable* table, int column, double value)
 {
     char number[32];
     snwFormatNumber(value, number, sizeof number);
@@ -318,11 +318,11 @@ static void AddTableRow(const Batch* batch, snwTextTable* table, const snwPerfor
     // The figures of the run.
     snwTextTable_Set(table, column++, "%" PRIu64, performance->seed);
     snwTextTable_Set(table, column++, "%d", report->frames);
-    SetNumber(table, column++, report->stepMsMedian);
-    SetNumber(table, column++, report->last.energy);
-    SetNumber(table, column++, report->energyMax);
-    SetNumber(table, column++, report->minVolumeRatio);
-    SetNumber(table, column++, report->maxStretch);
+    SetSimNumber(table, column++, report->stepMsMedian);
+    SetSimNumber(table, column++, report->last.energy);
+    SetSimNumber(table, column++, report->energyMax);
+    SetSimNumber(table, column++, report->minVolumeRatio);
+    SetSimNumber(table, column++, report->maxStretch);
     snwTextTable_Set(table, column++, "%016" PRIx64, report->hash);
     snwTextTable_Set(table, column, "%s", snwPerformance_Outcome(performance));
 }
@@ -472,7 +472,7 @@ static snwExit ChooseSeeds(Batch* batch)
     return snw_exitOk;
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunSim(const snwArgs* args)
 {
     Batch batch = {0};
     snwExit result = ReadBatch(args, &batch);
@@ -556,5 +556,5 @@ const snwVerb snwSimVerb = {
              "Ctrl-C ends after the current frame and keeps what is finished; again ends at once.",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunSim,
 };

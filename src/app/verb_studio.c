@@ -153,7 +153,7 @@ static snwExit Serve(const snwArgs* args, const snwStudioDef* def)
     return result < 0 ? snwReportMessage(&message) : snw_exitOk;
 }
 
-static snwExit Run(const snwArgs* args)
+static snwExit RunStudio(const snwArgs* args)
 {
     snwStudioDef def = snwDefaultStudioDef();
     const char* hosts[snw_maxHostsGiven];
@@ -205,5 +205,5 @@ const snwVerb snwStudioVerb = {
              "which nobody sees anything. Ctrl-C closes.",
     .options = s_options,
     .examples = s_examples,
-    .run = Run,
+    .run = RunStudio,
 };

@@ -171,7 +171,7 @@ bool snwAsset_IsOne(snwContext* context, const char* path)
 // ---------------------------------------------------------------------------------------------------------------------
 // The folder of a file
 
-static bool IsInside(const char* name)
+static bool IsInsideFolder(const char* name)
 {
     if (name[0] == 0 || name[0] == '/' || strchr(name, '\\') != NULL || strchr(name, ':') != NULL)
         return false;
@@ -197,14 +197,14 @@ static bool StaysInside(const char* folder, const char* path)
     return inside;
 }
 
-static snwResult ReadBeside(
+static snwResult ReadFileBeside(
     void* user, snwContext* context, const char* name, char** data, size_t* size, snwMessage* message)
 {
     const char* file = user;
     const char* slash = strrchr(file, '/');
     int length = slash == NULL ? 0 : (int)(slash - file) + 1;
     char path[PATH_MAX], home[PATH_MAX];
-    if (!IsInside(name))
+    if (!IsInsideFolder(name))
         return snwFail(message, snw_errorInput, "put the file into the same folder and name it without a path",
             "it names a file outside of its folder: '%.100s'", name);
     if (snprintf(path, sizeof path, "%.*s%s", length, file, name) >= (int)sizeof path)
@@ -218,7 +218,7 @@ static snwResult ReadBeside(
 
 snwAssetFolder snwAssetFolder_Of(const char* path)
 {
-    return (snwAssetFolder){ReadBeside, (void*)(uintptr_t)path};
+    return (snwAssetFolder){ReadFileBeside, (void*)(uintptr_t)path};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ static snwResult FailUnknown(const char* path, snwMessage* message)
     return result;
 }
 
-static char* NameOf(snwArena* arena, const char* path)
+static char* NameOfAsset(snwArena* arena, const char* path)
 {
     const char* slash = strrchr(path, '/');
     char* name = snwArena_Text(arena, slash == NULL ? path : slash + 1);
@@ -256,7 +256,7 @@ snwResult snwAsset_Read(snwContext* context, const snwAssetInput* input, snwAsse
     asset->context = context;
     asset->arena.context = context;
     asset->format = reader->format;
-    asset->name = NameOf(&asset->arena, input->name);
+    asset->name = NameOfAsset(&asset->arena, input->name);
 
     snwResult result = asset->name == NULL ? snwFailMemory(message) : reader->read(input, asset, message);
     if (result >= 0 && asset->arena.failed)

@@ -28,7 +28,7 @@ snwDecimateDef snwDefaultDecimateDef(void)
         .kind = snw_decimateQuadric, .triangles = 1000, .maxError = 0.02, .angleWeight = 1, .edgeWeight = 30};
 }
 
-static snwResult CheckDef(const snwDecimateDef* def, snwMessage* message)
+static snwResult CheckDecimateDef(const snwDecimateDef* def, snwMessage* message)
 {
     const snwFaces* faces = &def->faces;
     if (faces->triangleCount < 1 || faces->vertexCount < 1)
@@ -46,7 +46,7 @@ static snwResult CheckDef(const snwDecimateDef* def, snwMessage* message)
     return snw_ok;
 }
 
-static bool Start(Work* work)
+static bool StartDecimation(Work* work)
 {
     const snwFaces* faces = &work->def->faces;
     work->positions = snwArena_Copy(&work->arena, faces->vertices, (size_t)faces->vertexCount, sizeof *work->positions);
@@ -97,7 +97,7 @@ static bool CollapseByQuadrics(Work* work)
 }
 
 // Numbers what is left.
-static bool Finish(Work* work, snwArena* arena, snwDecimated* result)
+static bool FinishDecimation(Work* work, snwArena* arena, snwDecimated* result)
 {
     int given = work->def->faces.vertexCount;
     *result = (snwDecimated){.error = work->error,
@@ -143,12 +143,12 @@ snwResult snwDecimateSurface(
     snwContext* context, const snwDecimateDef* def, snwArena* arena, snwDecimated* result, snwMessage* message)
 {
     *result = (snwDecimated){0};
-    snwResult checked = CheckDef(def, message);
+    snwResult checked = CheckDecimateDef(def, message);
     if (checked < 0)
         return checked;
 
     Work work = {.context = context, .def = def, .arena = {.context = context}};
-    bool enough = Start(&work);
+    bool enough = StartDecimation(&work);
 
     if (enough && def->kind == snw_decimateQuadric)
         enough = CollapseByQuadrics(&work);
@@ -159,7 +159,7 @@ snwResult snwDecimateSurface(
     }
 
     // What is left is numbered anew, in the caller's memory.
-    enough = enough && Finish(&work, arena, result);
+    enough = enough && FinishDecimation(&work, arena, result);
     snwArena_Free(&work.arena);
     return enough ? snw_ok : snwFailMemory(message);
 }

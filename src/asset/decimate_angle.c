@@ -38,14 +38,14 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // The heap
 
-static bool IsBefore(const Entry* x, const Entry* y)
+static bool IsCheaper(const Entry* x, const Entry* y)
 {
     if (x->cost != y->cost)
         return x->cost < y->cost;
     return x->a != y->a ? x->a < y->a : x->b < y->b;
 }
 
-static void Push(Collapser* c, Entry entry)
+static void PushEntry(Collapser* c, Entry entry)
 {
     if (!snwArray_Push(c->context, &c->heap, entry))
     {
@@ -54,7 +54,7 @@ static void Push(Collapser* c, Entry entry)
     }
     Entry* heap = c->heap.data;
     int i = c->heap.count - 1;
-    for (; i > 0 && IsBefore(&entry, &heap[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i > 0 && IsCheaper(&entry, &heap[(i - 1) / 2]); i = (i - 1) / 2)
         heap[i] = heap[(i - 1) / 2];
     heap[i] = entry;
 }
@@ -65,8 +65,8 @@ static Entry Pop(Collapser* c)
     int i = 0, count = c->heap.count;
     for (int child = 1; child < count; child = 2 * i + 1)
     {
-        child += child + 1 < count && IsBefore(&heap[child + 1], &heap[child]);
-        if (!IsBefore(&heap[child], &moved))
+        child += child + 1 < count && IsCheaper(&heap[child + 1], &heap[child]);
+        if (!IsCheaper(&heap[child], &moved))
             break;
         heap[i] = heap[child];
         i = child;
@@ -119,7 +119,7 @@ static void PushEdge(Collapser* c, int a, int b)
 {
     Entry entry = {Cost(c, a < b ? a : b, a < b ? b : a), a < b ? a : b, a < b ? b : a};
     if (a != b && isfinite(entry.cost))
-        Push(c, entry);
+        PushEntry(c, entry);
 }
 
 static void PushAround(Collapser* c, int vertex)
@@ -225,7 +225,7 @@ static int Collapse(Collapser* c, int a, int b)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static bool Start(Collapser* c)
+static bool StartCollapser(Collapser* c)
 {
     int vertices = c->def->faces.vertexCount, triangles = c->def->faces.triangleCount;
     c->first = snwAllocArray(c->context, (size_t)vertices, sizeof *c->first);
@@ -261,7 +261,7 @@ int snwCollapseByAngle(snwContext* context, const snwDecimateDef* def, const snw
         .triangles = collapse->triangles,
         .targets = collapse->targets};
     int left = def->faces.triangleCount;
-    bool enough = Start(&c);
+    bool enough = StartCollapser(&c);
 
     // The cheapest edge that still has the cost it was put in with.
     while (enough && !c.failed && left > def->triangles && c.heap.count > 0)

@@ -81,7 +81,7 @@ void snwDraft_BeginPart(snwDraft* draft, const char* name, const char* material)
 // ---------------------------------------------------------------------------------------------------------------------
 // Vertices
 
-static snwResult CheckPoints(const snwDraft* draft, snwMessage* message)
+static snwResult CheckDraftPoints(const snwDraft* draft, snwMessage* message)
 {
     for (int i = 0; i < draft->positions.count; ++i)
     {
@@ -166,7 +166,8 @@ static bool UsesTwice(const int* corners, int count)
     return false;
 }
 
-static snwResult CheckElements(const snwDraft* draft, snwDraftElements* list, ElementKind kind, snwMessage* message)
+static snwResult CheckDraftElements(
+    const snwDraft* draft, snwDraftElements* list, ElementKind kind, snwMessage* message)
 {
     int kept = 0, first = 0;
 
@@ -192,7 +193,7 @@ static snwResult CheckElements(const snwDraft* draft, snwDraftElements* list, El
     return snw_ok;
 }
 
-static void CopyElements(
+static void CopyDraftElements(
     snwAsset* asset, const snwDraftElements* list, int arity, const int** corners, const int** labels)
 {
     if (list->count == 0)
@@ -237,7 +238,7 @@ static void Tally(int64_t* count, int* place, int here)
         *place = here;
 }
 
-static snwResult CheckCorners(const snwDraft* draft, snwMessage* message)
+static snwResult CheckFaceCorners(const snwDraft* draft, snwMessage* message)
 {
     for (int i = 0; i < draft->faces.count; ++i)
         for (int k = draft->faces.data[i].first; k < LastCorner(draft, i); ++k)
@@ -340,7 +341,7 @@ static snwAssetPart MakePart(const snwAssetMesh* mesh, const char* name, const c
 }
 
 // firstTriangles: of each part of the draft, and the end.
-static void MakeParts(snwDraft* draft, snwAssetMesh* mesh, const int* firstTriangles)
+static void MakeDraftParts(snwDraft* draft, snwAssetMesh* mesh, const int* firstTriangles)
 {
     int count = draft->parts.count;
     snwAssetPart* parts = mesh->triangles == NULL ? NULL : snwAsset_Alloc(draft->asset, count + 1, sizeof *parts);
@@ -398,7 +399,7 @@ static snwResult CutFaces(snwDraft* draft, snwAssetMesh* mesh, snwMessage* messa
         mesh->triangles = cutting.count > 0 ? (const int(*)[3])cutting.triangles : NULL;
         mesh->triangleCount = cutting.count;
         mesh->triangleLabels = cutting.count > 0 ? cutting.labels : NULL;
-        MakeParts(draft, mesh, firstTriangles);
+        MakeDraftParts(draft, mesh, firstTriangles);
         NoteFaces(&cutting);
     }
 
@@ -409,7 +410,7 @@ static snwResult CutFaces(snwDraft* draft, snwAssetMesh* mesh, snwMessage* messa
 // ---------------------------------------------------------------------------------------------------------------------
 // The whole
 
-static void Order(int* a, int* b)
+static void OrderPair(int* a, int* b)
 {
     int least = *a < *b ? *a : *b;
     *b = *a < *b ? *b : *a;
@@ -430,7 +431,8 @@ static snwResult NoteDoubleTets(const snwDraft* draft, const snwAssetMesh* mesh,
     for (int i = 0; i < mesh->tetCount && fine; ++i)
     {
         int v[4] = {mesh->tets[i][0], mesh->tets[i][1], mesh->tets[i][2], mesh->tets[i][3]};
-        Order(&v[0], &v[1]), Order(&v[2], &v[3]), Order(&v[0], &v[2]), Order(&v[1], &v[3]), Order(&v[1], &v[2]);
+        OrderPair(&v[0], &v[1]), OrderPair(&v[2], &v[3]), OrderPair(&v[0], &v[2]), OrderPair(&v[1], &v[3]),
+            OrderPair(&v[1], &v[2]);
         keys[i] = snwHash(v, sizeof v, 0);
         tets[i] = i;
     }
@@ -501,7 +503,7 @@ static snwResult NoteInner(const snwDraft* draft, const snwAssetMesh* mesh, snwM
     return snw_ok;
 }
 
-static void FillMesh(snwDraft* draft, snwAssetMesh* mesh)
+static void FillDraftMesh(snwDraft* draft, snwAssetMesh* mesh)
 {
     snwAsset* asset = draft->asset;
     mesh->name = asset->name;
@@ -514,9 +516,9 @@ static void FillMesh(snwDraft* draft, snwAssetMesh* mesh)
     mesh->edgeCount = draft->edges.count;
     mesh->tetCount = draft->tets.count;
     mesh->hexCount = draft->hexes.count;
-    CopyElements(asset, &draft->edges, 2, (const int**)&mesh->edges, NULL);
-    CopyElements(asset, &draft->tets, 4, (const int**)&mesh->tets, &mesh->tetLabels);
-    CopyElements(asset, &draft->hexes, 8, (const int**)&mesh->hexes, &mesh->hexLabels);
+    CopyDraftElements(asset, &draft->edges, 2, (const int**)&mesh->edges, NULL);
+    CopyDraftElements(asset, &draft->tets, 4, (const int**)&mesh->tets, &mesh->tetLabels);
+    CopyDraftElements(asset, &draft->hexes, 8, (const int**)&mesh->hexes, &mesh->hexLabels);
 }
 
 static snwResult CheckAll(snwDraft* draft, snwMessage* message)
@@ -534,15 +536,15 @@ static snwResult CheckAll(snwDraft* draft, snwMessage* message)
         return snwFail(message, snw_errorInput, "make the mesh coarser", "it has more than %d vertices or faces",
             snw_maxAssetVertices);
 
-    snwResult result = CheckPoints(draft, message);
+    snwResult result = CheckDraftPoints(draft, message);
     if (result >= 0)
-        result = CheckElements(draft, &draft->edges, s_edges, message);
+        result = CheckDraftElements(draft, &draft->edges, s_edges, message);
     if (result >= 0)
-        result = CheckElements(draft, &draft->tets, s_tets, message);
+        result = CheckDraftElements(draft, &draft->tets, s_tets, message);
     if (result >= 0)
-        result = CheckElements(draft, &draft->hexes, s_hexes, message);
+        result = CheckDraftElements(draft, &draft->hexes, s_hexes, message);
 
-    return result < 0 ? result : CheckCorners(draft, message);
+    return result < 0 ? result : CheckFaceCorners(draft, message);
 }
 
 snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* message)
@@ -557,7 +559,7 @@ snwResult snwDraft_Finish(snwDraft* draft, snwAssetMesh** out, snwMessage* messa
         return snwFailMemory(message);
 
     // Faces are cut, then oddities are looked for in what came out.
-    FillMesh(draft, mesh);
+    FillDraftMesh(draft, mesh);
     result = CutFaces(draft, mesh, message);
     if (result >= 0)
         result = NoteDoubles(draft, message);

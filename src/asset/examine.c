@@ -34,12 +34,12 @@ typedef struct Look
     int64_t effort;      // influences and joints looked at
 } Look;
 
-static Box EmptyBox(void)
+static Box InvertedBox(void)
 {
     return (Box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 }
 
-static void Include(Box* box, snwVec3 p)
+static void IncludePoint(Box* box, snwVec3 p)
 {
     box->lower = snwVec3_Min(box->lower, p);
     box->upper = snwVec3_Max(box->upper, p);
@@ -52,7 +52,7 @@ static double Longest(const Box* box)
     return isfinite(longest) && longest > 0 ? longest : 0;
 }
 
-static const char* Place(char* buffer, size_t size, const char* kind, int index, const char* name)
+static const char* NamePlace(char* buffer, size_t size, const char* kind, int index, const char* name)
 {
     if (name[0] != 0)
         snprintf(buffer, size, "%s '%s'", kind, snwQuoteWord(name).text);
@@ -96,15 +96,15 @@ static void IncludeSkinned(Look* look, Box* box, const snwAssetMesh* mesh, const
     for (int i = 0; i < skin->jointCount && matrices != NULL; ++i)
         matrices[i] = JointMatrix(look, skin, i);
     for (int i = 0; i < mesh->vertexCount && matrices != NULL; ++i)
-        Include(box, SkinVertex(mesh, matrices, i));
+        IncludePoint(box, SkinVertex(mesh, matrices, i));
     snwFree(context, matrices);
 }
 
 // Each mesh once, with the first node that wears it.
-static void FindSize(Look* look)
+static void FindAssetSize(Look* look)
 {
     const snwAsset* asset = look->asset;
-    Box box = EmptyBox();
+    Box box = InvertedBox();
     unsigned char* seen = snwArena_Alloc(&look->scratch, (size_t)asset->meshCount, 1);
     for (int i = 0; i < asset->nodeCount && seen != NULL; ++i)
     {
@@ -152,7 +152,7 @@ static void LookAtNodes(Look* look)
     {
         const snwAssetNode* node = &asset->nodes[i];
         char place[96];
-        Place(place, sizeof place, "node", i, node->name);
+        NamePlace(place, sizeof place, "node", i, node->name);
         bool skinned = node->mesh >= 0 && node->skin >= 0;
         snwAsset_NoteMany(asset, snw_noteOdd, skinned && !IsIdentity(look->worlds[i]), place,
             "a skinned mesh has a transform of its own, which does not count: its bones place it");
@@ -195,7 +195,7 @@ static int64_t CountShort(const Look* look, const snwAssetSkin* skin)
 }
 
 // Which bones hold a vertex, for every skin: marks[starts of the skin + joint].
-static bool MarkHeld(Look* look, unsigned char* marks, const int64_t* starts)
+static bool MarkHeldVertices(Look* look, unsigned char* marks, const int64_t* starts)
 {
     const snwAsset* asset = look->asset;
     for (int i = 0; i < asset->nodeCount; ++i)
@@ -220,7 +220,7 @@ static void LookForWeightless(Look* look)
     for (int s = 0; s < asset->skinCount && starts != NULL; ++s)
         starts[s + 1] = starts[s] + asset->skins[s].jointCount;
     unsigned char* marks = starts == NULL ? NULL : snwArena_Alloc(&look->scratch, (size_t)starts[asset->skinCount], 1);
-    if (marks == NULL || !MarkHeld(look, marks, starts))
+    if (marks == NULL || !MarkHeldVertices(look, marks, starts))
         return;
     for (int s = 0; s < asset->skinCount; ++s)
     {
@@ -228,7 +228,7 @@ static void LookForWeightless(Look* look)
         char place[96];
         for (int64_t k = starts[s]; k < starts[s + 1]; ++k)
             count += marks[k] == 0;
-        snwAsset_NoteMany(asset, snw_noteOdd, count, Place(place, sizeof place, "skin", s, asset->skins[s].name),
+        snwAsset_NoteMany(asset, snw_noteOdd, count, NamePlace(place, sizeof place, "skin", s, asset->skins[s].name),
             "bones that hold no vertex");
     }
 }
@@ -240,7 +240,7 @@ static void LookAtSkins(Look* look)
     {
         const snwAssetSkin* skin = &asset->skins[s];
         char place[96];
-        Place(place, sizeof place, "skin", s, skin->name);
+        NamePlace(place, sizeof place, "skin", s, skin->name);
         snwAsset_NoteMany(asset, snw_noteOdd, CountUnbound(look, skin), place,
             "bones are not where they were when the mesh was bound: the mesh is deformed at rest");
         snwAsset_NoteMany(asset, snw_noteOdd, CountShort(look, skin), place,
@@ -307,7 +307,7 @@ static void LookAtAnimations(Look* look)
     {
         const snwAssetAnimation* animation = &asset->animations[i];
         char place[96];
-        Place(place, sizeof place, "animation", i, animation->name);
+        NamePlace(place, sizeof place, "animation", i, animation->name);
         snwAsset_NoteMany(asset, snw_noteOdd, animation->start > 1e-6, place,
             "the first key comes after 0 s: until then its value holds");
         snwAsset_NoteMany(asset, snw_noteOdd, animation->start < -1e-6, place, "the first key comes before 0 s");
@@ -325,7 +325,7 @@ static double Unsigned(double x)
 }
 
 // Exporters split vertices where normals or textures have a seam.
-static bool CountDoubles(Look* look, const snwAssetMesh* mesh, int64_t* count)
+static bool CountSeamDoubles(Look* look, const snwAssetMesh* mesh, int64_t* count)
 {
     snwContext* context = look->asset->context;
     uint64_t* keys = snwAllocArray(context, (size_t)mesh->vertexCount, sizeof *keys);
@@ -357,9 +357,9 @@ static bool LookAtMeshes(Look* look)
     {
         int64_t count;
         char place[96];
-        if (!CountDoubles(look, &asset->meshes[i], &count))
+        if (!CountSeamDoubles(look, &asset->meshes[i], &count))
             return false;
-        snwAsset_NoteMany(asset, snw_noteOdd, count, Place(place, sizeof place, "mesh", i, asset->meshes[i].name),
+        snwAsset_NoteMany(asset, snw_noteOdd, count, NamePlace(place, sizeof place, "mesh", i, asset->meshes[i].name),
             "vertices at the place of another one (seams of normals or textures): the simulation welds them");
     }
     return true;
@@ -377,7 +377,7 @@ static bool LookAtAll(Look* look)
     for (int s = 0; s < asset->skinCount; ++s)
         for (int i = 0; i < asset->skins[s].jointCount; ++i)
             look->bone[asset->skins[s].joints[i]] = 1;
-    FindSize(look);
+    FindAssetSize(look);
     GuessScale(look);
     LookAtNodes(look);
     LookAtSkins(look);

@@ -116,7 +116,7 @@ static bool IsTake(snwExportKind kind)
     return kind == snw_exportClips || kind == snw_exportGlb;
 }
 
-static snwResult CheckDef(const snwExportDef* def, const snwScene* scene, snwMessage* message)
+static snwResult CheckExportDef(const snwExportDef* def, const snwScene* scene, snwMessage* message)
 {
     const snwSceneDef* sceneDef = snwScene_GetDef(scene);
     if ((int)def->kind < 0 || def->kind >= snw_exportKindCount)
@@ -133,7 +133,7 @@ static snwResult CheckDef(const snwExportDef* def, const snwScene* scene, snwMes
     return snw_ok;
 }
 
-static snwResult OpenFile(snwExporter* exporter, snwMessage* message)
+static snwResult OpenExport(snwExporter* exporter, snwMessage* message)
 {
     const snwExportDef* def = &exporter->def;
     const char* path = FramePath(exporter, 0);
@@ -150,7 +150,7 @@ snwResult snwExporter_Open(
     snwContext* context, const snwExportDef* def, snwScene* scene, snwExporter** result, snwMessage* message)
 {
     *result = NULL;
-    snwResult checked = CheckDef(def, scene, message);
+    snwResult checked = CheckExportDef(def, scene, message);
     if (checked < 0)
         return checked;
     snwExporter* exporter = snwAlloc(context, sizeof *exporter);
@@ -171,7 +171,7 @@ snwResult snwExporter_Open(
     exporter->def.path = snwCopyText(context, def->path);
 
     bool made = exporter->path != NULL && exporter->def.path != NULL;
-    checked = made ? OpenFile(exporter, message) : snwFailMemory(message);
+    checked = made ? OpenExport(exporter, message) : snwFailMemory(message);
     if (checked < 0)
         snwExporter_Drop(exporter);
     else
@@ -199,7 +199,7 @@ void snwExporter_Drop(snwExporter* exporter)
 // ---------------------------------------------------------------------------------------------------------------------
 // A frame
 
-static bool Reserve(snwExporter* exporter, int count)
+static bool ReserveVertices(snwExporter* exporter, int count)
 {
     if (exporter->positions != NULL && exporter->normals != NULL && count <= exporter->capacity)
         return true;
@@ -211,7 +211,7 @@ static bool Reserve(snwExporter* exporter, int count)
     return exporter->positions != NULL && exporter->normals != NULL;
 }
 
-static void CopyRows(const snwExporter* exporter, const float* from, int stride, int count, float* to)
+static void CopyScaledRows(const snwExporter* exporter, const float* from, int stride, int count, float* to)
 {
     for (int i = 0; i < count; ++i)
     {
@@ -242,12 +242,12 @@ static snwResult GetFine(snwExporter* exporter, const snwSim* sim, snwExportShap
 {
     const snwFineSkin* fine = exporter->fine;
     snwMatrices handles;
-    if (snwSim_GetHandleMatrices(sim, exporter->def.body, &handles) < 0 || !Reserve(exporter, fine->pointCount))
+    if (snwSim_GetHandleMatrices(sim, exporter->def.body, &handles) < 0 || !ReserveVertices(exporter, fine->pointCount))
         return snwFailMemory(message);
     const float front[3] = {0, 0, 1};
     snwFineSkin_Move(fine, &handles, exporter->positions);
-    CopyRows(exporter, exporter->positions, 3 * (int)sizeof(float), fine->pointCount, exporter->positions);
-    CopyRows(exporter, front, 0, fine->pointCount, exporter->normals);
+    CopyScaledRows(exporter, exporter->positions, 3 * (int)sizeof(float), fine->pointCount, exporter->positions);
+    CopyScaledRows(exporter, front, 0, fine->pointCount, exporter->normals);
     shape->positions = exporter->positions;
     shape->normals = exporter->normals;
     shape->count = fine->pointCount;
@@ -279,18 +279,18 @@ static snwResult GetShape(snwExporter* exporter, snwSim* sim, snwExportShape* sh
     shape->texcoords = character->texcoords;
     shape->colors = character->colors;
     shape->count = all ? vertices.count : skin.vertexCount;
-    if (!Reserve(exporter, shape->count))
+    if (!ReserveVertices(exporter, shape->count))
         return snwFailMemory(message);
     shape->positions = exporter->positions;
     if (all)
     {
-        CopyRows(exporter, vertices.positions, vertices.stride, vertices.count, exporter->positions);
+        CopyScaledRows(exporter, vertices.positions, vertices.stride, vertices.count, exporter->positions);
         return snw_ok;
     }
 
     // The skin: positions, normals and triangles, and which vertices of the mesh they are.
-    CopyRows(exporter, skin.positions, skin.stride, skin.vertexCount, exporter->positions);
-    CopyRows(exporter, skin.normals, skin.stride, skin.vertexCount, exporter->normals);
+    CopyScaledRows(exporter, skin.positions, skin.stride, skin.vertexCount, exporter->positions);
+    CopyScaledRows(exporter, skin.normals, skin.stride, skin.vertexCount, exporter->normals);
     shape->normals = exporter->normals;
     shape->triangles = skin.triangles;
     shape->triangleCount = skin.triangleCount;
@@ -299,7 +299,7 @@ static snwResult GetShape(snwExporter* exporter, snwSim* sim, snwExportShape* sh
     return snw_ok;
 }
 
-static snwResult WriteFile(snwExporter* exporter, const snwWriter* out, snwMessage* message)
+static snwResult WriteExportFile(snwExporter* exporter, const snwWriter* out, snwMessage* message)
 {
     if (out->failed)
         return snwFailMemory(message);
@@ -320,7 +320,7 @@ static snwResult AddShape(snwExporter* exporter, snwSim* sim, snwMessage* messag
         snwExport_WriteObj(&out, &shape);
     else
         snwExport_WritePly(&out, &shape);
-    result = WriteFile(exporter, &out, message);
+    result = WriteExportFile(exporter, &out, message);
     snwFree(exporter->context, out.data);
     return result;
 }
@@ -370,7 +370,7 @@ static snwResult AddMedit(snwExporter* exporter, snwSim* sim, snwMessage* messag
         snwExport_WriteMedit(&out, character, positions, triangles, skin.triangleCount);
     }
 
-    snwResult result = WriteFile(exporter, &out, message);
+    snwResult result = WriteExportFile(exporter, &out, message);
     snwFree(context, positions);
     snwFree(context, triangles);
     snwFree(context, out.data);
@@ -401,7 +401,7 @@ static void RemoveOlderFrames(snwExporter* exporter)
     }
 }
 
-static snwResult WriteClips(snwExporter* exporter, snwMessage* message)
+static snwResult WriteExportClips(snwExporter* exporter, snwMessage* message)
 {
     snwText text = snwCreateText(exporter->context, 4);
     snwResult result = snwTake_WriteClips(&exporter->take, &text, message);
@@ -430,7 +430,7 @@ snwResult snwExporter_Finish(snwExporter* exporter, snwMessage* message)
     if (exporter->frames > 0 && IsCache(def->kind))
         result = snwPointCache_Finish(&exporter->cache, message);
     if (exporter->frames > 0 && def->kind == snw_exportClips)
-        result = WriteClips(exporter, message);
+        result = WriteExportClips(exporter, message);
     if (exporter->frames > 0 && def->kind == snw_exportGlb)
         result = WriteGlb(exporter, message);
     if (exporter->frames > 0 && snwExportKind_IsSequence(def->kind))

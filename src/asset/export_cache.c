@@ -48,7 +48,7 @@ static void PutMddHeader(snwWriter* out, const snwPointCache* cache, int frames)
         PutBigFloat(out, (float)(i / cache->rate));
 }
 
-static void PutHeader(snwWriter* out, const snwPointCache* cache, int frames)
+static void PutCacheHeader(snwWriter* out, const snwPointCache* cache, int frames)
 {
     if (cache->big)
         PutMddHeader(out, cache, frames);
@@ -74,7 +74,7 @@ snwResult snwPointCache_AddFrame(snwPointCache* cache, const float* positions, i
     // The header comes with the first frame, as only that knows the number of points.
     snwWriter out = {.context = cache->context};
     if (cache->frames == 0)
-        PutHeader(&out, cache, cache->big ? cache->expected : 0);
+        PutCacheHeader(&out, cache, cache->big ? cache->expected : 0);
 
     // MDD is written with the large end first.
     if (cache->big)
@@ -91,7 +91,7 @@ snwResult snwPointCache_AddFrame(snwPointCache* cache, const float* positions, i
     return result;
 }
 
-static bool Move(FILE* stream, long from, long to, char* chunk)
+static bool MoveBytes(FILE* stream, long from, long to, char* chunk)
 {
     for (;;)
     {
@@ -110,7 +110,7 @@ static bool Move(FILE* stream, long from, long to, char* chunk)
 static bool Rewrite(snwPointCache* cache, FILE* stream, const snwWriter* header, char* chunk)
 {
     long unused = cache->big ? 4 * (long)(cache->expected - cache->frames) : 0;
-    if (unused > 0 && !Move(stream, (long)header->size + unused, (long)header->size, chunk))
+    if (unused > 0 && !MoveBytes(stream, (long)header->size + unused, (long)header->size, chunk))
         return false;
     return fseek(stream, 0, SEEK_SET) == 0 && fwrite(header->data, 1, header->size, stream) == header->size &&
            fflush(stream) == 0;
@@ -120,7 +120,7 @@ static bool Rewrite(snwPointCache* cache, FILE* stream, const snwWriter* header,
 static snwResult MendHeader(snwPointCache* cache, snwMessage* message)
 {
     snwWriter header = {.context = cache->context};
-    PutHeader(&header, cache, cache->frames);
+    PutCacheHeader(&header, cache, cache->frames);
     char* chunk = snwAllocRaw(cache->context, snw_moveChunk);
     snwResult result = header.failed || chunk == NULL ? snwFailMemory(message) : snw_ok;
     if (result >= 0)

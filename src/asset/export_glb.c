@@ -31,7 +31,7 @@ typedef struct Film
     snwWeights* ownWeights;
 } Film;
 
-static void* Room(Film* film, size_t count, size_t size)
+static void* AllocGlb(Film* film, size_t count, size_t size)
 {
     return snwArena_Alloc(&film->arena, count, size);
 }
@@ -63,9 +63,9 @@ static int ParentOf(const snwCharacterDef* def, int handle)
 
 static void MakeJoints(Film* film)
 {
-    film->joints = Room(film, 2 * (size_t)film->handles, sizeof *film->joints);
-    film->nodes = Room(film, 2 * (size_t)film->handles, sizeof *film->nodes);
-    film->stretchers = Room(film, (size_t)film->handles, sizeof *film->stretchers);
+    film->joints = AllocGlb(film, 2 * (size_t)film->handles, sizeof *film->joints);
+    film->nodes = AllocGlb(film, 2 * (size_t)film->handles, sizeof *film->nodes);
+    film->stretchers = AllocGlb(film, (size_t)film->handles, sizeof *film->stretchers);
     film->jointCount = film->handles;
     film->hierarchy = true;
     if (film->arena.failed)
@@ -90,7 +90,7 @@ static void MakeJoints(Film* film)
     }
 }
 
-static snwResult FindWeights(Film* film, const snwCharacter* character, snwAssetWeights* out, snwMessage* message)
+static snwResult FindGlbWeights(Film* film, const snwCharacter* character, snwAssetWeights* out, snwMessage* message)
 {
     const snwCharacterDef* def = film->character;
     const snwWeights* weights = def->handleCount > 0 ? &def->handleWeights : &def->boneWeights;
@@ -136,13 +136,13 @@ static void SetRotation(Keys* keys, int frame, snwQuat q)
 static Keys NewKeys(Film* film, bool scaled)
 {
     size_t frames = (size_t)film->frames;
-    return (Keys){.translations = Room(film, frames, 3 * sizeof(double)),
-        .rotations = Room(film, frames, 4 * sizeof(double)),
-        .scales = scaled ? Room(film, frames, 3 * sizeof(double)) : NULL,
+    return (Keys){.translations = AllocGlb(film, frames, 3 * sizeof(double)),
+        .rotations = AllocGlb(film, frames, 4 * sizeof(double)),
+        .scales = scaled ? AllocGlb(film, frames, 3 * sizeof(double)) : NULL,
         .last = snwQuat_Identity()};
 }
 
-static snwTransform PlaceOf(const Film* film, int frame, int handle)
+static snwTransform PlaceOfHandle(const Film* film, int frame, int handle)
 {
     snwAffine map = snwTake_Map(film->take, frame, handle);
     return (snwTransform){
@@ -152,9 +152,9 @@ static snwTransform PlaceOf(const Film* film, int frame, int handle)
 // The pose of a rigid handle; relative to its parent where the file has a hierarchy.
 static snwTransform RigidPose(const Film* film, int frame, int handle)
 {
-    snwTransform pose = PlaceOf(film, frame, handle);
+    snwTransform pose = PlaceOfHandle(film, frame, handle);
     int parent = film->joints[handle].parent;
-    return film->hierarchy && parent >= 0 ? snwTransform_Between(PlaceOf(film, frame, parent), pose) : pose;
+    return film->hierarchy && parent >= 0 ? snwTransform_Between(PlaceOfHandle(film, frame, parent), pose) : pose;
 }
 
 static void FillRigid(const Film* film, int handle, Keys* keys)
@@ -220,7 +220,7 @@ static void FillStretched(const Film* film, int handle, Keys* above, Keys* joint
     }
 }
 
-static int AddChannels(const Film* film, int joint, const Keys* keys, snwAssetChannel* channels)
+static int AddJointChannels(const Film* film, int joint, const Keys* keys, snwAssetChannel* channels)
 {
     snwAssetChannel channel = {.node = film->nodes[joint],
         .interpolation = snw_assetLinear,
@@ -238,7 +238,7 @@ static int AddChannels(const Film* film, int joint, const Keys* keys, snwAssetCh
 
 static snwResult AddAnimation(Film* film, snwMessage* message)
 {
-    snwAssetChannel* channels = Room(film, 5 * (size_t)film->handles, sizeof *channels);
+    snwAssetChannel* channels = AllocGlb(film, 5 * (size_t)film->handles, sizeof *channels);
     int count = 0;
 
     // Handles that stretch have keys for both of their joints.
@@ -255,9 +255,9 @@ static snwResult AddAnimation(Film* film, snwMessage* message)
         else
             FillRigid(film, k, &joint);
 
-        count += AddChannels(film, k, &joint, channels + count);
+        count += AddJointChannels(film, k, &joint, channels + count);
         if (stretched)
-            count += AddChannels(film, film->stretchers[k], &above, channels + count);
+            count += AddJointChannels(film, film->stretchers[k], &above, channels + count);
     }
 
     if (film->arena.failed)
@@ -270,7 +270,7 @@ static snwResult AddAnimation(Film* film, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 
 // As many as a vertex has: cut to the largest ones weights jump from one vertex to the next, and the skin is torn.
-static int CountInfluences(const Film* film, const snwAssetWeights* weights)
+static int CountMostInfluences(const Film* film, const snwAssetWeights* weights)
 {
     int most = 8;
     for (int i = 0; i < film->character->vertexCount; ++i)
@@ -278,18 +278,18 @@ static int CountInfluences(const Film* film, const snwAssetWeights* weights)
     return most < snw_mostGltfInfluences ? most : snw_mostGltfInfluences;
 }
 
-static snwResult Build(Film* film, const snwCharacter* character, snwMessage* message)
+static snwResult BuildGlb(Film* film, const snwCharacter* character, snwMessage* message)
 {
     snwAssetWeights weights = {0};
     MakeJoints(film);
     if (film->arena.failed)
         return snwFailMemory(message);
-    snwResult result = FindWeights(film, character, &weights, message);
+    snwResult result = FindGlbWeights(film, character, &weights, message);
     if (result < 0)
         return result;
     snwGltfCharacterDef def = snwDefaultGltfCharacterDef(character);
     def.weights = &weights;
-    def.influences = CountInfluences(film, &weights);
+    def.influences = CountMostInfluences(film, &weights);
     def.joints = film->joints;
     def.jointCount = film->jointCount;
     def.nodes = film->nodes;
@@ -306,7 +306,7 @@ snwResult snwTake_WriteGlb(const snwTake* take, unsigned char** data, size_t* si
         .frames = take->times.count};
     snwResult result = snwGltfWriter_Open(take->context, NULL, &film.writer, message);
     if (result >= 0)
-        result = Build(&film, character, message);
+        result = BuildGlb(&film, character, message);
     if (result >= 0)
         result = snwGltfWriter_Write(film.writer, snw_gltfGlb, data, size, message);
     snwGltfWriter_Close(film.writer);

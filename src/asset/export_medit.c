@@ -4,14 +4,14 @@
 #include "asset/export_parts.h"
 #include "scene/text.h"
 
-static void PutReal(snwWriter* out, double value)
+static void PutMeditReal(snwWriter* out, double value)
 {
     char text[32];
     snwFormatReal(text, value);
     snwExport_Put(out, text);
 }
 
-static int Label(const snwCharacterDef* character, int element)
+static int LabelOfElement(const snwCharacterDef* character, int element)
 {
     int bone = character->elementBones != NULL ? character->elementBones[element] : -1;
     int region = character->regions != NULL ? character->regions[element] : 0;
@@ -41,7 +41,7 @@ static void PutElements(
     {
         for (int k = 0; k < cornerCount; ++k)
             snwExport_PutFormat(out, "%d ", corners[(size_t)cornerCount * (size_t)i + (size_t)k] + 1);
-        snwExport_PutFormat(out, "%d\n", character != NULL ? Label(character, i) : 0);
+        snwExport_PutFormat(out, "%d\n", character != NULL ? LabelOfElement(character, i) : 0);
     }
 }
 
@@ -57,7 +57,7 @@ void snwExport_WriteMedit(
     {
         for (int k = 0; k < 3; ++k)
         {
-            PutReal(out, positions[3 * (size_t)i + (size_t)k]);
+            PutMeditReal(out, positions[3 * (size_t)i + (size_t)k]);
             snwExport_Put(out, " ");
         }
         snwExport_Put(out, "0\n");

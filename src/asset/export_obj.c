@@ -5,12 +5,12 @@
 #include "math/display.h"
 #include "scene/text.h"
 
-static int VertexOf(const snwExportShape* shape, int point)
+static int VertexOfPoint(const snwExportShape* shape, int point)
 {
     return shape->vertices != NULL ? shape->vertices[point] : point;
 }
 
-static void PutRow(snwWriter* out, const char* word, const float* values, int count)
+static void PutObjRow(snwWriter* out, const char* word, const float* values, int count)
 {
     snwExport_Put(out, word);
     for (int i = 0; i < count; ++i)
@@ -20,18 +20,18 @@ static void PutRow(snwWriter* out, const char* word, const float* values, int co
     }
 }
 
-static void PutPoints(snwWriter* out, const snwExportShape* shape)
+static void PutObjPoints(snwWriter* out, const snwExportShape* shape)
 {
     for (int i = 0; i < shape->count; ++i)
     {
-        PutRow(out, "v", shape->positions + 3 * (size_t)i, 3);
+        PutObjRow(out, "v", shape->positions + 3 * (size_t)i, 3);
         if (shape->colors != NULL)
         {
-            const float* linear = shape->colors[VertexOf(shape, i)];
+            const float* linear = shape->colors[VertexOfPoint(shape, i)];
             float color[3];
             for (int k = 0; k < 3; ++k)
                 color[k] = snwDisplay_FromLight(linear[k]);
-            PutRow(out, "", color, 3);
+            PutObjRow(out, "", color, 3);
         }
         snwExport_Put(out, "\n");
     }
@@ -55,8 +55,8 @@ static void PutTexcoords(snwWriter* out, const snwExportShape* shape)
 {
     for (int i = 0; i < shape->count; ++i)
     {
-        const float* at = shape->texcoords[VertexOf(shape, i)];
-        PutRow(out, "vt", at, 1);
+        const float* at = shape->texcoords[VertexOfPoint(shape, i)];
+        PutObjRow(out, "vt", at, 1);
         snwExport_Put(out, " ");
         PutHeight(out, at[1]);
         snwExport_Put(out, "\n");
@@ -91,12 +91,12 @@ void snwExport_WriteObj(snwWriter* out, const snwExportShape* shape)
     snwExport_Put(out, "# sinew\no ");
     snwExport_PutLine(out, shape->name);
     snwExport_Put(out, "\n");
-    PutPoints(out, shape);
+    PutObjPoints(out, shape);
     if (shape->texcoords != NULL)
         PutTexcoords(out, shape);
     for (int i = 0; shape->normals != NULL && i < shape->count; ++i)
     {
-        PutRow(out, "vn", shape->normals + 3 * (size_t)i, 3);
+        PutObjRow(out, "vn", shape->normals + 3 * (size_t)i, 3);
         snwExport_Put(out, "\n");
     }
     PutFaces(out, shape);

@@ -3,7 +3,7 @@
 #include "asset/export_parts.h"
 #include "math/display.h"
 
-static void PutHeader(snwWriter* out, const snwExportShape* shape)
+static void PutPlyHeader(snwWriter* out, const snwExportShape* shape)
 {
     snwExport_Put(out, "ply\nformat binary_little_endian 1.0\ncomment sinew ");
     snwExport_PutLine(out, shape->name);
@@ -17,7 +17,7 @@ static void PutHeader(snwWriter* out, const snwExportShape* shape)
 }
 
 // Blocks of snwWriter are little-endian, and so is this file.
-static void PutPoint(snwWriter* out, const snwExportShape* shape, int point)
+static void PutPlyPoint(snwWriter* out, const snwExportShape* shape, int point)
 {
     int vertex = shape->vertices != NULL ? shape->vertices[point] : point;
     const float* linear = shape->colors != NULL ? shape->colors[vertex] : shape->character->color;
@@ -32,9 +32,9 @@ static void PutPoint(snwWriter* out, const snwExportShape* shape, int point)
 
 void snwExport_WritePly(snwWriter* out, const snwExportShape* shape)
 {
-    PutHeader(out, shape);
+    PutPlyHeader(out, shape);
     for (int i = 0; i < shape->count; ++i)
-        PutPoint(out, shape, i);
+        PutPlyPoint(out, shape, i);
     for (int i = 0; i < shape->triangleCount; ++i)
     {
         const unsigned char corners = 3;

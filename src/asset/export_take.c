@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static const snwBodyDef* BodyOf(const snwTake* take)
+static const snwBodyDef* BodyOfTake(const snwTake* take)
 {
     return &snwScene_GetDef(take->scene)->bodies[take->body];
 }
@@ -21,10 +21,10 @@ void snwTake_Free(snwTake* take)
 }
 
 // Methods that know no handles move bones, which are as good where the character has no handles.
-static snwResult AddBones(snwTake* take, const snwSim* sim, snwMessage* message)
+static snwResult AddTakenBones(snwTake* take, const snwSim* sim, snwMessage* message)
 {
     snwTransforms bones;
-    if (BodyOf(take)->character->def.handleCount > 0 || snwSim_GetBones(sim, take->body, &bones) < 0)
+    if (BodyOfTake(take)->character->def.handleCount > 0 || snwSim_GetBones(sim, take->body, &bones) < 0)
         return snwFail(message, snw_errorUnsupported, "a method with handles: rigpbd",
             "method '%s' moves no handles to export", sim->method->name);
     if (!snwArray_Reserve(take->context, &take->maps, bones.count))
@@ -34,7 +34,7 @@ static snwResult AddBones(snwTake* take, const snwSim* sim, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult AddHandles(snwTake* take, const snwSim* sim, snwMessage* message)
+static snwResult AddTakenHandles(snwTake* take, const snwSim* sim, snwMessage* message)
 {
     snwMatrices handles;
     snwResult result = snwSim_GetHandleMatrices(sim, take->body, &handles);
@@ -56,7 +56,7 @@ snwResult snwTake_AddFrame(snwTake* take, const snwSim* sim, snwMessage* message
     bool knowsHandles = (sim->method->features & snw_featureHandles) != 0;
     if (!snwArray_Reserve(take->context, &take->times, 1))
         return snwFailMemory(message);
-    snwResult result = knowsHandles ? AddHandles(take, sim, message) : AddBones(take, sim, message);
+    snwResult result = knowsHandles ? AddTakenHandles(take, sim, message) : AddTakenBones(take, sim, message);
     if (result >= 0)
         take->times.data[take->times.count++] = snwSim_GetTime(sim);
     return result;
@@ -64,19 +64,19 @@ snwResult snwTake_AddFrame(snwTake* take, const snwSim* sim, snwMessage* message
 
 int snwTake_HandleCount(const snwTake* take)
 {
-    return snwCharacter_HandleCount(BodyOf(take)->character);
+    return snwCharacter_HandleCount(BodyOfTake(take)->character);
 }
 
 const char* snwTake_HandleName(const snwTake* take, int handle)
 {
-    const snwCharacterDef* def = &BodyOf(take)->character->def;
+    const snwCharacterDef* def = &BodyOfTake(take)->character->def;
     const char* name = def->handleCount > 0 ? def->handles[handle].name : def->bones[handle].name;
     return name != NULL ? name : "";
 }
 
 snwVec3 snwTake_HandleRest(const snwTake* take, int handle)
 {
-    const snwCharacter* character = BodyOf(take)->character;
+    const snwCharacter* character = BodyOfTake(take)->character;
     return character->def.handleCount > 0 ? character->def.handles[handle].position
                                           : character->skeleton.pivots[handle];
 }

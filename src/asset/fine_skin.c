@@ -75,7 +75,7 @@ typedef struct Halves
     size_t mask;
 } Halves;
 
-static int Middle(Fine* fine, Halves* halves, int a, int b)
+static int HalveEdge(Fine* fine, Halves* halves, int a, int b)
 {
     uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a), pair = (low << 32 | high) + 1;
     size_t at = (size_t)((pair * 0x9e3779b97f4a7c15u) >> 20) & halves->mask;
@@ -90,7 +90,7 @@ static int Middle(Fine* fine, Halves* halves, int a, int b)
 }
 
 // Each triangle into four.
-static bool Divide(Fine* fine)
+static bool DivideTriangles(Fine* fine)
 {
     // A table of a power of two, at most two thirds full.
     size_t count = (size_t)fine->triangleCount, size = 1;
@@ -111,7 +111,7 @@ static bool Divide(Fine* fine)
     {
         int v[3] = {from[t][0], from[t][1], from[t][2]}, m[3];
         for (int k = 0; k < 3; ++k)
-            m[k] = Middle(fine, &halves, v[k], v[(k + 1) % 3]);
+            m[k] = HalveEdge(fine, &halves, v[k], v[(k + 1) % 3]);
         const int made[4][3] = {{v[0], m[0], m[2]}, {m[0], v[1], m[1]}, {m[2], m[1], v[2]}, {m[0], m[1], m[2]}};
         memcpy(to[4 * t], made, sizeof made);
     }
@@ -131,11 +131,11 @@ static snwResult DivideAll(Fine* fine, int wanted)
     fine->triangleCount = coarse->triangleCount;
     bool good = !fine->arena->failed;
     while (good && fine->triangleCount < wanted)
-        good = Divide(fine);
+        good = DivideTriangles(fine);
     return good ? snw_ok : snwFailMemory(fine->message);
 }
 
-static snwResult MakeMesh(Fine* fine, int times)
+static snwResult MakeFineMesh(Fine* fine, int times)
 {
     int64_t wanted = (int64_t)times * fine->coarse->triangleCount;
     snwBlueprintFile file = {0};
@@ -262,7 +262,7 @@ snwResult snwCreateFineSkin(
     Fine fine = {.context = context, .coarse = character, .arena = &skin->arena, .message = message};
 
     // Mesh, texture, weights: each needs the one before.
-    snwResult result = MakeMesh(&fine, times);
+    snwResult result = MakeFineMesh(&fine, times);
     if (result >= 0 && character->texcoords != NULL)
         result = PlaceTexture(&fine, skin);
     if (result >= 0)

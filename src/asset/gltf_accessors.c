@@ -280,7 +280,7 @@ static void LoadElement(const snwGltfAccessor* accessor, const unsigned char* p,
         }
 }
 
-static snwResult FailAt(int accessor, snwMessage* message, snwResult result)
+static snwResult FailAtAccessor(int accessor, snwMessage* message, snwResult result)
 {
     snwMessage_AddPlace(message, "accessors[%d]", accessor);
     return result;
@@ -296,7 +296,7 @@ static snwResult LoadSparse(const snwGltf* gltf, int index, Target target, snwMe
     int64_t last = -1;
 
     if (indices == NULL || values == NULL)
-        return FailAt(index, message,
+        return FailAtAccessor(index, message,
             snwFail(message, snw_errorInput, "export the file again", "the buffer of its sparse part has no data"));
 
     // Indices must rise: so each element is set at most once.
@@ -304,7 +304,7 @@ static snwResult LoadSparse(const snwGltf* gltf, int index, Target target, snwMe
     {
         uint32_t element = LoadUint(indices + sparse->indexOffset + (size_t)i * (size_t)size, sparse->indexComponent);
         if (element >= (uint32_t)accessor->count || element <= last)
-            return FailAt(index, message,
+            return FailAtAccessor(index, message,
                 snwFail(message, snw_errorInput, "export the file again",
                     "sparse index %d is %u; they must rise and be below %d", i, element, accessor->count));
 
@@ -315,12 +315,12 @@ static snwResult LoadSparse(const snwGltf* gltf, int index, Target target, snwMe
     return snw_ok;
 }
 
-static snwResult Load(const snwGltf* gltf, int index, Target target, snwMessage* message)
+static snwResult LoadAccessor(const snwGltf* gltf, int index, Target target, snwMessage* message)
 {
     const snwGltfAccessor* accessor = &gltf->accessors[index];
     size_t numbers = (size_t)accessor->count * (size_t)snwGltfType_Width(accessor->type);
     if (accessor->view >= 0 && gltf->views[accessor->view].data == NULL)
-        return FailAt(
+        return FailAtAccessor(
             index, message, snwFail(message, snw_errorInput, "export the file again", "its buffer has no data"));
 
     // Without a view all elements are zero, until sparse ones change some.
@@ -343,14 +343,14 @@ static snwResult Load(const snwGltf* gltf, int index, Target target, snwMessage*
 static snwResult FailNotFinite(const snwGltf* gltf, int index, size_t number, snwMessage* message)
 {
     int width = snwGltfType_Width(gltf->accessors[index].type);
-    return FailAt(index, message,
+    return FailAtAccessor(index, message,
         snwFail(message, snw_errorInput, "look for vertices at infinity or a broken modifier, then export again",
             "element %zu is not a finite number", number / (size_t)width));
 }
 
 snwResult snwGltf_ReadReals(const snwGltf* gltf, int accessor, double* values, int64_t* repaired, snwMessage* message)
 {
-    snwResult result = Load(gltf, accessor, (Target){.reals = values}, message);
+    snwResult result = LoadAccessor(gltf, accessor, (Target){.reals = values}, message);
     size_t numbers = (size_t)gltf->accessors[accessor].count *
                      (size_t)snwGltfType_Width(gltf->accessors[accessor].type);
     for (size_t i = 0; result >= 0 && i < numbers; ++i)
@@ -367,7 +367,7 @@ snwResult snwGltf_ReadReals(const snwGltf* gltf, int accessor, double* values, i
 
 snwResult snwGltf_ReadFloats(const snwGltf* gltf, int accessor, float* values, int64_t* repaired, snwMessage* message)
 {
-    snwResult result = Load(gltf, accessor, (Target){.floats = values}, message);
+    snwResult result = LoadAccessor(gltf, accessor, (Target){.floats = values}, message);
     size_t numbers = (size_t)gltf->accessors[accessor].count *
                      (size_t)snwGltfType_Width(gltf->accessors[accessor].type);
     for (size_t i = 0; result >= 0 && i < numbers; ++i)
@@ -386,7 +386,7 @@ snwResult snwGltf_ReadInts(const snwGltf* gltf, int accessor, uint32_t* values, 
 {
     snwGltfComponent component = gltf->accessors[accessor].component;
     if (component != snw_gltfUbyte && component != snw_gltfUshort && component != snw_gltfUint)
-        return FailAt(accessor, message,
+        return FailAtAccessor(accessor, message,
             snwFail(message, snw_errorInput, "export the file again", "must hold unsigned integers"));
-    return Load(gltf, accessor, (Target){.ints = values}, message);
+    return LoadAccessor(gltf, accessor, (Target){.ints = values}, message);
 }

@@ -133,7 +133,7 @@ snwResult snwGltf_LoadUri(
 // Buffers
 
 // Counts what was loaded, so that a file that names a large one again and again ends soon.
-static bool Count(snwGltfReading* reading, size_t size)
+static bool CountBytes(snwGltfReading* reading, size_t size)
 {
     if (size > 2 * (size_t)snw_maxAssetBytes - reading->gltf->sourceBytes)
     {
@@ -146,7 +146,7 @@ static bool Count(snwGltfReading* reading, size_t size)
 }
 
 // Takes `size` bytes of what was found.
-static const unsigned char* Keep(snwGltfReading* reading, const void* data, size_t found, size_t size)
+static const unsigned char* KeepBytes(snwGltfReading* reading, const void* data, size_t found, size_t size)
 {
     if (found < size)
     {
@@ -172,8 +172,8 @@ static void ReadUri(snwGltfReading* reading, snwGltfBuffer* buffer)
     snwGltf_Check(reading, snwGltf_LoadUri(reading->asset->context, reading->input->folder, buffer->uri, &data, &found,
                                reading->json.message));
     bool beside = strncasecmp(buffer->uri, "data:", 5) != 0; // else the document has them, and they are counted
-    if (data != NULL && !snwGltfReading_Failed(reading) && (!beside || Count(reading, found)))
-        buffer->data = Keep(reading, data, found, buffer->size);
+    if (data != NULL && !snwGltfReading_Failed(reading) && (!beside || CountBytes(reading, found)))
+        buffer->data = KeepBytes(reading, data, found, buffer->size);
     snwFree(reading->asset->context, data);
     snwJson_Leave(&reading->json, mark);
 }
@@ -189,14 +189,14 @@ static void ReadBuffer(snwGltfReading* reading, snwGltfBuffer* buffer, const jso
 }
 
 // Only the first buffer may be the chunk, and only if it names no other place.
-static void TakeChunk(snwGltfReading* reading, const unsigned char* chunk, size_t chunkSize)
+static void TakeBufferChunk(snwGltfReading* reading, const unsigned char* chunk, size_t chunkSize)
 {
     snwGltf* gltf = reading->gltf;
     if (snwGltfReading_Failed(reading) || chunk == NULL)
         return;
     size_t mark = snwJson_Enter(&reading->json, "buffers[0]");
     if (gltf->bufferCount > 0 && gltf->buffers[0].uri == NULL && !gltf->buffers[0].fallback)
-        gltf->buffers[0].data = Keep(reading, chunk, chunkSize, gltf->buffers[0].size);
+        gltf->buffers[0].data = KeepBytes(reading, chunk, chunkSize, gltf->buffers[0].size);
     else
         snwGltf_Note(reading, snw_noteOdd, 1, "no buffer uses the BIN chunk of the GLB");
     snwJson_Leave(&reading->json, mark);
@@ -215,7 +215,7 @@ void snwGltf_ReadBuffers(snwGltfReading* reading, const unsigned char* chunk, si
         snwJson_Leave(&reading->json, place);
     }
     snwJson_Leave(&reading->json, mark);
-    TakeChunk(reading, chunk, chunkSize);
+    TakeBufferChunk(reading, chunk, chunkSize);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -250,7 +250,8 @@ typedef struct Packed
 } Packed;
 
 // The place of a word in a list; `count` fails.
-static int Choose(snwGltfReading* reading, const json_t* object, const char* key, const char* const* words, int count)
+static int FindChoice(
+    snwGltfReading* reading, const json_t* object, const char* key, const char* const* words, int count)
 {
     const char* word = snwGltf_Text(reading, object, key);
     for (int i = 0; word != NULL && i < count; ++i)
@@ -280,7 +281,7 @@ static const unsigned char* Slice(snwGltfReading* reading, const json_t* item, i
 }
 
 // What libmeshoptimizer asserts and the extension demands.
-static bool IsSound(const Packed* packed)
+static bool IsSoundPacking(const Packed* packed)
 {
     size_t stride = packed->stride;
     if (packed->mode == modeAttributes)
@@ -330,7 +331,7 @@ static void DecodeOctahedral(void* data, size_t count, size_t stride)
     }
 }
 
-static bool Decode(const Packed* packed, void* out)
+static bool DecodePacked(const Packed* packed, void* out)
 {
     int problem;
     if (packed->mode == modeAttributes)
@@ -350,10 +351,10 @@ static bool Decode(const Packed* packed, void* out)
     return true;
 }
 
-static void Unpack(snwGltfReading* reading, snwGltfView* view, const Packed* packed)
+static void UnpackView(snwGltfReading* reading, snwGltfView* view, const Packed* packed)
 {
     static const char s_remedy[] = "compress it again (gltfpack -c), or export without compression";
-    if (!IsSound(packed))
+    if (!IsSoundPacking(packed))
         snwGltf_Fail(reading, s_remedy, "a stride of %zu with %zu elements makes no sense in mode %s, filter %s",
             packed->stride, packed->count, s_modes[packed->mode], s_filters[packed->filter]);
     else if (packed->count * packed->stride != view->size)
@@ -362,7 +363,7 @@ static void Unpack(snwGltfReading* reading, snwGltfView* view, const Packed* pac
     else if (packed->data == NULL)
         snwGltf_Fail(reading, s_remedy, "its buffer has no data");
     void* out = snwGltf_Room(reading, (int64_t)view->size, 1);
-    if (out != NULL && !Decode(packed, out))
+    if (out != NULL && !DecodePacked(packed, out))
         snwGltf_Fail(reading, s_remedy, "its compressed data is broken");
     view->data = out;
     view->compressed = true;
@@ -378,11 +379,11 @@ static void ReadPacked(snwGltfReading* reading, snwGltfView* view, const json_t*
     packed.data = Slice(reading, item, &buffer, &packed.size);
     packed.count = (size_t)snwGltf_Int(reading, item, "count", s_countRange, 0);
     packed.stride = (size_t)snwGltf_Int(reading, item, "byteStride", s_strideRange, 0);
-    packed.mode = Choose(reading, item, "mode", s_modes, modeCount);
+    packed.mode = FindChoice(reading, item, "mode", s_modes, modeCount);
     if (json_object_get(item, "filter") != NULL)
-        packed.filter = Choose(reading, item, "filter", s_filters, filterCount);
+        packed.filter = FindChoice(reading, item, "filter", s_filters, filterCount);
     if (!snwGltfReading_Failed(reading))
-        Unpack(reading, view, &packed);
+        UnpackView(reading, view, &packed);
     snwJson_Leave(&reading->json, mark);
 }
 

@@ -28,7 +28,7 @@ typedef struct Export
 } Export;
 
 // NULL is a failure of the writer.
-static void* Room(Export* e, size_t count, size_t size)
+static void* AllocExport(Export* e, size_t count, size_t size)
 {
     void* room = snwArena_Alloc(&e->arena, count, size);
     if (room == NULL)
@@ -59,15 +59,15 @@ static void ByDistance(Export* e, int vertex, double* row)
         row[b] = least > 0.0 ? pow(least / row[b], 4.0) : row[b] <= least;
 }
 
-static bool MakeWeights(Export* e, snwAssetWeights* weights)
+static bool MakeJointWeights(Export* e, snwAssetWeights* weights)
 {
     size_t bones = (size_t)e->character->boneCount, vertices = (size_t)e->skin.vertexCount;
     if (vertices * bones > INT32_MAX)
         return snwGltfWriter_Fail(e->writer, "give the weights", "too many bones to weigh them all"), false;
 
-    int* starts = Room(e, vertices + 1, sizeof *starts);
-    int* numbers = Room(e, vertices * bones, sizeof *numbers);
-    double* values = Room(e, vertices * bones, sizeof *values);
+    int* starts = AllocExport(e, vertices + 1, sizeof *starts);
+    int* numbers = AllocExport(e, vertices * bones, sizeof *numbers);
+    double* values = AllocExport(e, vertices * bones, sizeof *values);
     if (starts == NULL || numbers == NULL || values == NULL)
         return false;
 
@@ -85,17 +85,17 @@ static bool MakeWeights(Export* e, snwAssetWeights* weights)
 }
 
 // Rows of the character's vertices as rows of its skin's.
-static bool TakeWeights(Export* e, snwAssetWeights* weights)
+static bool TakeSkinWeights(Export* e, snwAssetWeights* weights)
 {
     const snwAssetWeights* given = e->def->weights;
     size_t vertices = (size_t)e->skin.vertexCount;
-    int* starts = Room(e, vertices + 1, sizeof *starts);
+    int* starts = AllocExport(e, vertices + 1, sizeof *starts);
     for (size_t i = 0; i < vertices && starts != NULL; ++i)
         starts[i + 1] = starts[i] + given->starts[e->skin.vertices[i] + 1] - given->starts[e->skin.vertices[i]];
 
     size_t count = starts == NULL ? 0 : (size_t)starts[vertices];
-    int* numbers = Room(e, count, sizeof *numbers);
-    double* values = Room(e, count, sizeof *values);
+    int* numbers = AllocExport(e, count, sizeof *numbers);
+    double* values = AllocExport(e, count, sizeof *values);
     if (starts == NULL || numbers == NULL || values == NULL)
         return false;
 
@@ -137,11 +137,11 @@ static int AddLook(Export* e)
     return snwGltfWriter_AddMaterial(e->writer, &material);
 }
 
-static bool CopyVertices(Export* e, snwAssetMesh* mesh)
+static bool CopySkinVertices(Export* e, snwAssetMesh* mesh)
 {
     size_t count = (size_t)e->skin.vertexCount;
-    snwVec3* positions = Room(e, count, sizeof *positions);
-    float(*normals)[3] = Room(e, count, sizeof *normals);
+    snwVec3* positions = AllocExport(e, count, sizeof *positions);
+    float(*normals)[3] = AllocExport(e, count, sizeof *normals);
     for (size_t i = 0; i < count && positions != NULL && normals != NULL; ++i)
     {
         const float* p = (const float*)((const char*)e->skin.positions + i * (size_t)e->skin.stride);
@@ -155,12 +155,12 @@ static bool CopyVertices(Export* e, snwAssetMesh* mesh)
     return positions != NULL && normals != NULL;
 }
 
-static bool CopyColors(Export* e, snwAssetMesh* mesh)
+static bool CopySkinColors(Export* e, snwAssetMesh* mesh)
 {
     const snwCharacterDef* def = e->character;
     size_t count = (size_t)e->skin.vertexCount;
-    float(*colors)[4] = def->colors == NULL ? NULL : Room(e, count, sizeof *colors);
-    float(*texcoords)[2] = def->texcoords == NULL ? NULL : Room(e, count, sizeof *texcoords);
+    float(*colors)[4] = def->colors == NULL ? NULL : AllocExport(e, count, sizeof *colors);
+    float(*texcoords)[2] = def->texcoords == NULL ? NULL : AllocExport(e, count, sizeof *texcoords);
     for (size_t i = 0; i < count && colors != NULL; ++i)
     {
         memcpy(colors[i], def->colors[e->skin.vertices[i]], 3 * sizeof(float));
@@ -173,7 +173,7 @@ static bool CopyColors(Export* e, snwAssetMesh* mesh)
     return !snwGltfWriter_Failed(e->writer);
 }
 
-static int AddSurface(Export* e)
+static int AddSkinSurface(Export* e)
 {
     snwAssetPart part = {.name = e->character->name,
         .material = "",
@@ -194,9 +194,10 @@ static int AddSurface(Export* e)
         return snwGltfWriter_AddMesh(e->writer, &own);
     }
 
-    if (!CopyVertices(e, &mesh) || !CopyColors(e, &mesh))
+    if (!CopySkinVertices(e, &mesh) || !CopySkinColors(e, &mesh))
         return -1;
-    if (e->jointCount > 0 && !(e->def->weights != NULL ? TakeWeights(e, &mesh.weights) : MakeWeights(e, &mesh.weights)))
+    if (e->jointCount > 0 &&
+        !(e->def->weights != NULL ? TakeSkinWeights(e, &mesh.weights) : MakeJointWeights(e, &mesh.weights)))
         return -1;
     int material = AddLook(e);
     snwGltfMeshDef def = {.mesh = &mesh, .materials = &material, .influences = e->def->influences};
@@ -219,7 +220,7 @@ static bool ListJoints(Export* e)
     e->jointCount = e->def->joints != NULL ? e->def->jointCount : def->boneCount;
     if (e->joints != NULL || def->boneCount == 0)
         return true;
-    snwGltfJoint* joints = Room(e, (size_t)def->boneCount, sizeof *joints);
+    snwGltfJoint* joints = AllocExport(e, (size_t)def->boneCount, sizeof *joints);
     for (int i = 0; i < def->boneCount && joints != NULL; ++i)
         joints[i] = (snwGltfJoint){def->bones[i].name, def->bones[i].parent, e->skeleton.pivots[i]};
     e->joints = joints;
@@ -234,13 +235,13 @@ static snwVec3 RestTranslation(const Export* e, int joint)
 }
 
 // After its parents.
-static void AddJoint(Export* e, int joint, int top)
+static void AddJointNode(Export* e, int joint, int top)
 {
     int parent = e->joints[joint].parent;
     if (e->nodes[joint] >= 0 || snwGltfWriter_Failed(e->writer))
         return;
     if (parent >= 0)
-        AddJoint(e, parent, top);
+        AddJointNode(e, parent, top);
     snwGltfNodeDef node = snwDefaultGltfNodeDef();
     node.name = e->joints[joint].name;
     node.parent = parent < 0 ? top : e->nodes[parent];
@@ -248,10 +249,10 @@ static void AddJoint(Export* e, int joint, int top)
     e->nodes[joint] = snwGltfWriter_AddNode(e->writer, &node);
 }
 
-static int AddJoints(Export* e)
+static int AddSkinJoints(Export* e)
 {
-    snwAffine* inverseBinds = Room(e, (size_t)e->jointCount, sizeof *inverseBinds);
-    e->nodes = e->def->nodes != NULL ? e->def->nodes : Room(e, (size_t)e->jointCount, sizeof *e->nodes);
+    snwAffine* inverseBinds = AllocExport(e, (size_t)e->jointCount, sizeof *inverseBinds);
+    e->nodes = e->def->nodes != NULL ? e->def->nodes : AllocExport(e, (size_t)e->jointCount, sizeof *e->nodes);
     if (inverseBinds == NULL || e->nodes == NULL)
         return -1;
 
@@ -265,7 +266,7 @@ static int AddJoints(Export* e)
     // In an order in which parents come first.
     for (int i = 0; i < e->jointCount; ++i)
     {
-        AddJoint(e, e->def->joints == NULL ? e->skeleton.order[i] : i, top);
+        AddJointNode(e, e->def->joints == NULL ? e->skeleton.order[i] : i, top);
         inverseBinds[i] = (snwAffine){snwMat3_Identity(), snwVec3_Negate(e->joints[i].rest)};
     }
 
@@ -281,7 +282,7 @@ static int AddJoints(Export* e)
 // ---------------------------------------------------------------------------------------------------------------------
 // Motions
 
-static void Sample(const Export* e, const snwMotionDef* motion, int track, snwAssetChannel channels[2])
+static void SampleTrack(const Export* e, const snwMotionDef* motion, int track, snwAssetChannel channels[2])
 {
     const snwTrackDef* from = &motion->tracks[track];
     snwVec3 rest = RestTranslation(e, from->bone);
@@ -304,24 +305,24 @@ static int AddTrack(
     const snwTrackDef* from = &motion->tracks[track];
     size_t keys = (size_t)times->keyCount;
     int node = e->nodes[from->bone];
-    channels[0] = (snwAssetChannel){
-        node, snw_pathRotation, snw_assetLinear, times->times, times->keyCount, 4, Room(e, keys, 4 * sizeof(double))};
+    channels[0] = (snwAssetChannel){node, snw_pathRotation, snw_assetLinear, times->times, times->keyCount, 4,
+        AllocExport(e, keys, 4 * sizeof(double))};
     channels[1] = (snwAssetChannel){node, snw_pathTranslation, snw_assetLinear, times->times, times->keyCount, 3,
-        Room(e, keys, 3 * sizeof(double))};
+        AllocExport(e, keys, 3 * sizeof(double))};
     if (channels[0].values == NULL || channels[1].values == NULL)
         return 0;
-    Sample(e, motion, track, channels);
+    SampleTrack(e, motion, track, channels);
     for (int i = 0; i < from->keyCount; ++i)
         if (snwVec3_Length(from->keys[i].transform.position) > 0.0)
             return 2;
     return 1;
 }
 
-static void AddMotion(Export* e, const snwMotionDef* motion)
+static void AddExportMotion(Export* e, const snwMotionDef* motion)
 {
     snwAssetChannel times = {.keyCount = (int)ceil(motion->duration * e->def->rate - 1e-9) + 1};
-    double* seconds = Room(e, (size_t)times.keyCount, sizeof *seconds);
-    snwAssetChannel* channels = Room(e, 2 * (size_t)motion->trackCount, sizeof *channels);
+    double* seconds = AllocExport(e, (size_t)times.keyCount, sizeof *seconds);
+    snwAssetChannel* channels = AllocExport(e, 2 * (size_t)motion->trackCount, sizeof *channels);
     if (seconds == NULL || channels == NULL || motion->trackCount == 0)
         return;
     for (int i = 0; i < times.keyCount; ++i)
@@ -347,18 +348,18 @@ static bool BuildSkeleton(Export* e)
     return built >= 0;
 }
 
-static int AddAll(Export* e)
+static int AddCharacter(Export* e)
 {
     const snwCharacterDef* def = e->character;
     if (!BuildSkeleton(e) || !ListJoints(e))
         return -1;
     snwGltfNodeDef node = snwDefaultGltfNodeDef();
     node.name = def->name;
-    node.mesh = AddSurface(e);
-    node.skin = e->jointCount > 0 && node.mesh >= 0 ? AddJoints(e) : -1;
+    node.mesh = AddSkinSurface(e);
+    node.skin = e->jointCount > 0 && node.mesh >= 0 ? AddSkinJoints(e) : -1;
     int index = snwGltfWriter_AddNode(e->writer, &node);
     for (int i = 0; i < def->motionCount && index >= 0 && e->def->joints == NULL && def->boneCount > 0; ++i)
-        AddMotion(e, &def->motions[i]);
+        AddExportMotion(e, &def->motions[i]);
     return snwGltfWriter_Failed(e->writer) ? -1 : index;
 }
 
@@ -370,7 +371,7 @@ int snwGltfWriter_AddBones(snwGltfWriter* writer, const snwCharacter* character,
     Export e = {.writer = writer, .def = &all, .character = def, .arena = {.context = writer->context}};
     if (snwGltfWriter_Failed(writer))
         return -1;
-    int skin = BuildSkeleton(&e) && ListJoints(&e) ? AddJoints(&e) : -1;
+    int skin = BuildSkeleton(&e) && ListJoints(&e) ? AddSkinJoints(&e) : -1;
     snwArena_Free(&e.arena);
     return skin;
 }
@@ -387,7 +388,7 @@ int snwGltfWriter_AddCharacter(snwGltfWriter* writer, const snwGltfCharacterDef*
         return snwGltfWriter_Fail(writer, "give the weights", "joints of '%s' without weights", e.character->name);
     if (snwCharacter_GetRestSkin(def->character, &e.skin) < 0 || e.skin.triangleCount == 0)
         return snwGltfWriter_Fail(writer, NULL, "'%s' has no skin to write", e.character->name);
-    int node = AddAll(&e);
+    int node = AddCharacter(&e);
     snwArena_Free(&e.arena);
     return node;
 }

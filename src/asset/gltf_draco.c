@@ -39,7 +39,7 @@ static const json_t* FindPacked(const json_t* primitive)
 }
 
 // What is packed in it and what that is for; false if there is nothing to unpack.
-static bool ReadPart(Part* part, const json_t* primitive, const json_t* packed)
+static bool ReadDracoPart(Part* part, const json_t* primitive, const json_t* packed)
 {
     static const int64_t s_idRange[2] = {0, INT32_MAX}, s_modeRange[2] = {0, 6};
     snwGltfReading* reading = part->reading;
@@ -95,7 +95,7 @@ static bool ReadPart(Part* part, const json_t* primitive, const json_t* packed)
     return wanted;
 }
 
-static snwResult Explain(const snwHelperRun* run, snwMessage* message)
+static snwResult ExplainDraco(const snwHelperRun* run, snwMessage* message)
 {
     switch (run->end)
     {
@@ -117,7 +117,7 @@ static snwResult Explain(const snwHelperRun* run, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult Ask(const Part* part, snwWriter* answer)
+static snwResult AskDraco(const Part* part, snwWriter* answer)
 {
     const snwGltf* gltf = part->reading->gltf;
     snwMessage* message = part->reading->json.message;
@@ -155,11 +155,11 @@ static snwResult Ask(const Part* part, snwWriter* answer)
     snwFree(question.context, question.data);
     bool endless = answer->size >= def.mostOutput; // it was killed for that
 
-    return result < 0 || endless ? result : Explain(&run, message);
+    return result < 0 || endless ? result : ExplainDraco(&run, message);
 }
 
 // Nothing of the answer is believed: it has to have as many vertices and corners as the accessors say.
-static snwResult Check(const Part* part, snwReader* answer, snwMessage* message)
+static snwResult CheckDracoAnswer(const Part* part, snwReader* answer, snwMessage* message)
 {
     int magic = snwReadInt(answer);
     if (magic == snw_dracoFailed)
@@ -190,16 +190,16 @@ static snwResult Check(const Part* part, snwReader* answer, snwMessage* message)
 }
 
 // The part's numbers become the view, and its accessors lie in that.
-static void Unpack(Part* part, int view)
+static void UnpackDraco(Part* part, int view)
 {
     snwGltfReading* reading = part->reading;
     snwGltf* gltf = reading->gltf;
     snwWriter block = {.context = reading->asset->context};
-    snwResult result = Ask(part, &block);
+    snwResult result = AskDraco(part, &block);
     snwReader answer = {block.data, block.size, 0, false};
 
     if (result >= 0)
-        result = Check(part, &answer, reading->json.message);
+        result = CheckDracoAnswer(part, &answer, reading->json.message);
     snwGltf_Check(reading, result);
     const unsigned char* numbers = result >= 0 ? snwReadBytes(&answer, part->size) : NULL;
     unsigned char* data = snwGltf_Room(reading, (int64_t)part->size, 1);
@@ -264,8 +264,8 @@ void snwGltf_UnpackDraco(snwGltfReading* reading)
             snprintf(place, sizeof place, "meshes[%zu].primitives[%zu]", m, i);
             size_t mark = snwJson_Enter(&reading->json, place);
             Part part = {.reading = reading};
-            if (packed != NULL && ReadPart(&part, primitive, packed))
-                Unpack(&part, view++);
+            if (packed != NULL && ReadDracoPart(&part, primitive, packed))
+                UnpackDraco(&part, view++);
             snwJson_Leave(&reading->json, mark);
         }
     }

@@ -59,7 +59,7 @@ static void KeepChunk(snwGltfReading* reading, snwGltfChunk chunk)
     snwGltf_Note(reading, snw_noteOdd, 1, "a chunk of an unknown kind is kept but not read");
 }
 
-static void TakeChunk(snwGltfReading* reading, Pieces* pieces, int index, snwGltfChunk chunk)
+static void TakeGlbChunk(snwGltfReading* reading, Pieces* pieces, int index, snwGltfChunk chunk)
 {
     // JSON first, then at most one binary chunk; others are kept unread.
     if (index == 0 && chunk.kind != snw_glbJson)
@@ -83,7 +83,7 @@ static void TakeChunk(snwGltfReading* reading, Pieces* pieces, int index, snwGlt
 }
 
 // Bytes of the file that count. A length beyond the file is a cut file; bytes behind it are left out.
-static size_t CheckHeader(snwGltfReading* reading, const unsigned char* bytes, size_t size)
+static size_t CheckGlbHeader(snwGltfReading* reading, const unsigned char* bytes, size_t size)
 {
     static const char s_cut[] = "the file is cut: copy or download it again";
     if (size < snw_glbHeader)
@@ -106,7 +106,7 @@ static size_t CheckHeader(snwGltfReading* reading, const unsigned char* bytes, s
 static void SplitBinary(snwGltfReading* reading, Pieces* pieces)
 {
     const unsigned char* bytes = (const unsigned char*)reading->input->data;
-    size_t size = CheckHeader(reading, bytes, reading->input->size);
+    size_t size = CheckGlbHeader(reading, bytes, reading->input->size);
     size_t next = snw_glbHeader;
 
     // Chunk by chunk; what is cut or too long is told with its number.
@@ -126,7 +126,7 @@ static void SplitBinary(snwGltfReading* reading, Pieces* pieces)
             snwGltf_Fail(reading, "the file is cut, or its exporter wrote a wrong length: export it again",
                 "has %u bytes, but only %zu are left in the file", length, size - next);
         else
-            TakeChunk(reading, pieces, index, (snwGltfChunk){kind, bytes + next, length});
+            TakeGlbChunk(reading, pieces, index, (snwGltfChunk){kind, bytes + next, length});
 
         next += length;
         if (length % 4 != 0)
@@ -219,7 +219,7 @@ static const struct
     {"KHR_animation_pointer", "bake what it animates into nodes before the export"},
 };
 
-static bool IsKnown(const char* name)
+static bool IsKnownExtension(const char* name)
 {
     for (size_t i = 0; i < sizeof s_known / sizeof *s_known; ++i)
     {
@@ -252,7 +252,7 @@ static void CheckExtensions(snwGltfReading* reading)
         const char* name = json_string_value(json_array_get(list, (size_t)i));
         if (name == NULL)
             snwGltf_Fail(reading, NULL, "must be the name of an extension");
-        else if (!IsKnown(name))
+        else if (!IsKnownExtension(name))
             RefuseExtension(reading, name);
         snwJson_Leave(&reading->json, item);
     }

@@ -74,7 +74,7 @@ static int Insert(snwGltfInfluences* in, Influence* row, int count, Influence on
     return count + 1;
 }
 
-static void Finish(snwGltfInfluences* in, const Influence* row, int count, double tolerance)
+static void FinishInfluences(snwGltfInfluences* in, const Influence* row, int count, double tolerance)
 {
     double sum = 0;
     for (int i = 0; i < count; ++i)
@@ -149,7 +149,7 @@ void snwGltfInfluences_Add(snwGltfInfluences* in, const json_t* attributes, int 
                 count = Insert(in, row, count, (Influence){bone, sets.weights[s][at]});
             }
 
-        Finish(in, row, count, sets.tolerance);
+        FinishInfluences(in, row, count, sets.tolerance);
         in->unheld -= sets.count == 0; // a part without weights is not a mistake of its vertices
     }
 }

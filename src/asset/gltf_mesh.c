@@ -226,7 +226,7 @@ static void PlanPart(Work* work, int index, const json_t* item)
 // ---------------------------------------------------------------------------------------------------------------------
 // Vertices
 
-static void Read(Work* work, int accessor, float* values)
+static void ReadMeshFloats(Work* work, int accessor, float* values)
 {
     if (values != NULL && !snwGltfReading_Failed(work->reading))
         snwGltf_Check(work->reading,
@@ -234,7 +234,7 @@ static void Read(Work* work, int accessor, float* values)
 }
 
 // Viewers frame and cull by the bounds that a file tells: those that lie make parts of it vanish.
-static void CheckBounds(snwGltfReading* reading, const snwGltfAccessor* accessor, const snwVec3* positions)
+static void CheckToldBounds(snwGltfReading* reading, const snwGltfAccessor* accessor, const snwVec3* positions)
 {
     if (accessor->component != snw_gltfFloat || accessor->min == NULL || accessor->max == NULL)
         return;
@@ -252,7 +252,7 @@ static void CheckBounds(snwGltfReading* reading, const snwGltfAccessor* accessor
         "min and max of its positions are not those of its positions");
 }
 
-static void FillPositions(Work* work, snwVec3* positions)
+static void ReadPositions(Work* work, snwVec3* positions)
 {
     _Static_assert(sizeof(snwVec3) == 3 * sizeof(double), "read as one list of numbers");
     snwGltfReading* reading = work->reading;
@@ -264,7 +264,7 @@ static void FillPositions(Work* work, snwVec3* positions)
         snwVec3* own = &positions[work->parts[i].firstVertex];
         snwGltf_Check(reading, snwGltf_ReadReals(reading->gltf, accessor, &own->x, NULL, reading->json.message));
         if (!snwGltfReading_Failed(reading))
-            CheckBounds(reading, &reading->gltf->accessors[accessor], own);
+            CheckToldBounds(reading, &reading->gltf->accessors[accessor], own);
     }
     work->mesh->positions = positions;
 }
@@ -281,7 +281,7 @@ static void FillNormals(Work* work)
         const snwAssetPart* part = &work->parts[i];
         if (work->plan[i].normal < 0 || work->plan[i].position < 0 || work->plan[i].sharedWith >= 0)
             continue;
-        Read(work, work->plan[i].normal, normals[part->firstVertex]);
+        ReadMeshFloats(work, work->plan[i].normal, normals[part->firstVertex]);
         for (int v = part->firstVertex; v < part->firstVertex + part->vertexCount; ++v)
         {
             double x = normals[v][0], y = normals[v][1], z = normals[v][2], length = sqrt(x * x + y * y + z * z);
@@ -306,7 +306,7 @@ static void FillTexcoords(Work* work)
     float(*texcoords)[2] = snwGltf_Room(work->reading, mesh->vertexCount, sizeof *texcoords);
     for (int i = 0; i < mesh->partCount && texcoords != NULL; ++i)
         if (work->plan[i].texcoord >= 0 && work->plan[i].position >= 0 && work->plan[i].sharedWith < 0)
-            Read(work, work->plan[i].texcoord, texcoords[work->parts[i].firstVertex]);
+            ReadMeshFloats(work, work->plan[i].texcoord, texcoords[work->parts[i].firstVertex]);
     work->mesh->texcoords = (const float(*)[2])texcoords;
 }
 
@@ -318,7 +318,7 @@ static float ColorScale(const snwGltfAccessor* accessor)
     return snwGltfComponent_Size(accessor->component) == 1 ? 1.0f / 255 : 1.0f / 65535;
 }
 
-static void ReadColors(Work* work, const Part* part, float (*colors)[4], int count)
+static void ReadVertexColors(Work* work, const Part* part, float (*colors)[4], int count)
 {
     if (part->color < 0)
         return;
@@ -326,7 +326,7 @@ static void ReadColors(Work* work, const Part* part, float (*colors)[4], int cou
     int width = snwGltfType_Width(accessor->type);
     float scale = ColorScale(accessor);
     float* values = snwGltf_Room(work->reading, (int64_t)count * width, sizeof *values);
-    Read(work, part->color, values);
+    ReadMeshFloats(work, part->color, values);
     snwGltf_Note(work->reading, snw_noteRepaired, scale != 1, "colours as integers were not marked as normalised");
     for (int i = 0; i < count && values != NULL; ++i)
         for (int k = 0; k < width; ++k)
@@ -346,7 +346,7 @@ static void FillColors(Work* work)
         const Part* part = &work->plan[i];
         if (part->position < 0 || part->sharedWith >= 0)
             continue;
-        ReadColors(work, part, colors + work->parts[i].firstVertex, work->parts[i].vertexCount);
+        ReadVertexColors(work, part, colors + work->parts[i].firstVertex, work->parts[i].vertexCount);
         for (int v = 0; v < work->parts[i].vertexCount; ++v)
             for (int k = 0; k < 4; ++k)
                 colors[work->parts[i].firstVertex + v][k] *= part->tint[k];
@@ -374,7 +374,7 @@ static void FillWeights(Work* work)
 // ---------------------------------------------------------------------------------------------------------------------
 // Triangles
 
-static bool IsSame(const int corners[3])
+static bool IsSameCorner(const int corners[3])
 {
     return corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0];
 }
@@ -388,7 +388,7 @@ static void Corners(int mode, int i, int places[3])
     memcpy(places, mode == modeTriangles ? list : mode == modeStrip ? strip : fan, sizeof list);
 }
 
-static void CheckIndices(snwGltfReading* reading, const uint32_t* indices, int count, int vertexCount)
+static void CheckCornerIndices(snwGltfReading* reading, const uint32_t* indices, int count, int vertexCount)
 {
     for (int i = 0; i < count; ++i)
         if (indices[i] >= (uint32_t)vertexCount)
@@ -410,14 +410,14 @@ static uint32_t* ReadIndices(Work* work, const Part* part, int vertexCount)
     if (indices != NULL)
         snwGltf_Check(reading, snwGltf_ReadInts(reading->gltf, part->indices, indices, reading->json.message));
     if (!snwGltfReading_Failed(reading))
-        CheckIndices(reading, indices, count, vertexCount);
+        CheckCornerIndices(reading, indices, count, vertexCount);
     snwGltf_Note(reading, snw_noteLeftOut, part->mode == modeTriangles && count % 3 != 0,
         "corners behind the last whole triangle");
     snwJson_Leave(&reading->json, mark);
     return indices;
 }
 
-static void FillTriangles(Work* work, int index)
+static void FillPartTriangles(Work* work, int index)
 {
     const Part* part = &work->plan[index];
     snwAssetPart* out = &work->parts[index];
@@ -437,7 +437,7 @@ static void FillTriangles(Work* work, int index)
         for (int k = 0; k < 3; ++k)
             corners[k] = out->firstVertex + (indices == NULL ? places[k] : (int)indices[places[k]]);
 
-        bool kept = !IsSame(corners);
+        bool kept = !IsSameCorner(corners);
         work->mesh->triangleCount += kept;
         out->triangleCount += kept;
         work->degenerate += !kept && part->mode == modeTriangles; // strips have them on purpose
@@ -468,7 +468,7 @@ static void FillMorph(Work* work, int part, int morph, const char* key, float (*
     if (*rows == NULL)
         *rows = snwGltf_Room(reading, work->mesh->vertexCount, sizeof **rows);
     if (*rows != NULL)
-        Read(work, accessor, (*rows)[work->parts[part].firstVertex]);
+        ReadMeshFloats(work, accessor, (*rows)[work->parts[part].firstVertex]);
     snwJson_Leave(&reading->json, mark);
 }
 
@@ -538,7 +538,7 @@ static void FillParts(Work* work)
     snwAssetMesh* mesh = work->mesh;
 
     // Whatever any part has, all of the mesh has room for.
-    FillPositions(work, snwGltf_Room(reading, mesh->vertexCount, sizeof(snwVec3)));
+    ReadPositions(work, snwGltf_Room(reading, mesh->vertexCount, sizeof(snwVec3)));
     if (work->normals)
         FillNormals(work);
     if (work->texcoords)
@@ -558,7 +558,7 @@ static void FillParts(Work* work)
     for (int i = 0; i < mesh->partCount && !snwGltfReading_Failed(reading); ++i)
     {
         size_t place = snwJson_EnterIndex(&reading->json, (size_t)i);
-        FillTriangles(work, i);
+        FillPartTriangles(work, i);
         snwJson_Leave(&reading->json, place);
     }
 
@@ -566,7 +566,7 @@ static void FillParts(Work* work)
     mesh->triangles = (const int(*)[3])work->triangles;
 }
 
-static void ReadMesh(Work* work, int index)
+static void ReadGltfMesh(Work* work, int index)
 {
     snwGltfReading* reading = work->reading;
     snwAssetMesh* mesh = work->mesh;
@@ -613,7 +613,7 @@ void snwGltf_ReadMeshes(snwGltfReading* reading)
         size_t place = snwJson_EnterIndex(&reading->json, (size_t)i);
         Work work = {.reading = reading, .mesh = &asset->meshes[i], .firstUse = firstUse, .limit = limits[i]};
         work.item = snwGltf_Item(reading, list, i);
-        ReadMesh(&work, i);
+        ReadGltfMesh(&work, i);
         snwJson_Leave(&reading->json, place);
     }
     snwJson_Leave(&reading->json, mark);

@@ -27,7 +27,7 @@ typedef struct Work
     int64_t equalTimes, notUnit;
 } Work;
 
-static int FindWord(const char* word, const char* const* words, int count)
+static int FindGltfWord(const char* word, const char* const* words, int count)
 {
     for (int i = 0; word != NULL && i < count; ++i)
         if (strcmp(word, words[i]) == 0)
@@ -49,7 +49,7 @@ static bool FindTarget(Work* work, const json_t* item, snwAssetChannel* channel)
     snwGltfReading* reading = work->reading;
     const json_t* target = snwGltf_Object(reading, item, "target");
     const json_t* node = json_object_get(target, "node");
-    int path = FindWord(snwGltf_Text(reading, target, "path"), snw_gltfPathWords, 4);
+    int path = FindGltfWord(snwGltf_Text(reading, target, "path"), snw_gltfPathWords, 4);
     bool there = json_is_integer(node) && json_integer_value(node) >= 0 &&
                  json_integer_value(node) < reading->asset->nodeCount;
 
@@ -161,7 +161,7 @@ static void NormaliseTurns(Work* work, const snwAssetChannel* channel, double* v
 static int ReadInterpolation(snwGltfReading* reading, const json_t* sampler)
 {
     const char* word = snwGltf_Text(reading, sampler, "interpolation");
-    int interpolation = word == NULL ? snw_assetLinear : FindWord(word, snw_gltfInterpolationWords, 3);
+    int interpolation = word == NULL ? snw_assetLinear : FindGltfWord(word, snw_gltfInterpolationWords, 3);
     if (interpolation < 0)
         snwGltf_Fail(reading, NULL, "interpolation '%s' is not known", snwQuoteWord(word).text);
     return interpolation;
@@ -210,7 +210,7 @@ static void ReadChannel(Work* work, const json_t* item)
     work->channels[animation->channelCount++] = channel;
 }
 
-static void ReadAnimation(Work* work, const json_t* item)
+static void ReadGltfAnimation(Work* work, const json_t* item)
 {
     snwGltfReading* reading = work->reading;
     int count;
@@ -255,7 +255,7 @@ void snwGltf_ReadAnimations(snwGltfReading* reading)
         Work work = {.reading = reading, .animation = &asset->animations[i], .marks = marks, .stamp = i + 1};
         work.animation->name = snwArena_Text(&asset->arena, snwGltf_Text(reading, item, "name"));
         snwGltf_SetWhere(reading, "animation", i, work.animation->name);
-        ReadAnimation(&work, item);
+        ReadGltfAnimation(&work, item);
         snwJson_Leave(&reading->json, place);
     }
 

@@ -10,7 +10,7 @@
 // Poses
 
 // Off by more than exporters' rounding.
-static bool IsUnit(snwQuat q)
+static bool IsUnitQuat(snwQuat q)
 {
     return fabs(sqrt(snwQuat_Dot(q, q)) - 1) < 1e-3;
 }
@@ -41,7 +41,7 @@ static void ReadMatrix(snwGltfReading* reading, snwAssetNode* node, const double
             reading, snw_noteOdd, 1, "a node's matrix shears: no translation, rotation and scale say the same");
 }
 
-static void ReadPose(snwGltfReading* reading, snwAssetNode* node, const json_t* item)
+static void ReadNodePose(snwGltfReading* reading, snwAssetNode* node, const json_t* item)
 {
     double matrix[16], t[3] = {0}, r[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
     if (snwGltf_Reals(reading, item, "matrix", 16, matrix))
@@ -60,7 +60,7 @@ static void ReadPose(snwGltfReading* reading, snwAssetNode* node, const json_t* 
     snwGltf_Reals(reading, item, "rotation", 4, r);
     snwGltf_Reals(reading, item, "scale", 3, s);
     snwQuat rotation = {r[0], r[1], r[2], r[3]};
-    if (!IsUnit(rotation))
+    if (!IsUnitQuat(rotation))
         snwGltf_Note(reading, snw_noteRepaired, 1, "rotations that were not unit quaternions were normalised");
     node->pose = (snwAssetPose){{t[0], t[1], t[2]}, snwQuat_Normalize(rotation), {s[0], s[1], s[2]}};
     node->local = snwAffine_FromTrs(node->pose.translation, node->pose.rotation, node->pose.scale);
@@ -169,7 +169,7 @@ static void ReadNode(snwGltfReading* reading, int index, const json_t* item)
     snwGltf_SetWhere(reading, "node", index, node->name);
     node->mesh = snwGltf_Index(reading, item, "mesh", (int)json_array_size(json_object_get(root, "meshes")), "meshes");
     node->skin = snwGltf_Index(reading, item, "skin", (int)json_array_size(json_object_get(root, "skins")), "skins");
-    ReadPose(reading, node, item);
+    ReadNodePose(reading, node, item);
     ReadChildren(reading, index, item);
 }
 

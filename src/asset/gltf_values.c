@@ -80,7 +80,7 @@ void* snwGltf_Room(snwGltfReading* reading, int64_t count, size_t size)
 // ---------------------------------------------------------------------------------------------------------------------
 // By key
 
-static const json_t* Find(snwGltfReading* reading, const json_t* object, const char* key)
+static const json_t* FindValue(snwGltfReading* reading, const json_t* object, const char* key)
 {
     return snwGltfReading_Failed(reading) ? NULL : json_object_get(object, key);
 }
@@ -92,7 +92,7 @@ static void FailKind(snwGltfReading* reading, const char* key, const json_t* val
     snwJson_Leave(&reading->json, mark);
 }
 
-static void FailMissing(snwGltfReading* reading, const char* key)
+static void FailMissingKey(snwGltfReading* reading, const char* key)
 {
     size_t mark = snwJson_Enter(&reading->json, key);
     snwGltf_Fail(reading, "export the file again, or repair it with a glTF validator", "is missing");
@@ -101,7 +101,7 @@ static void FailMissing(snwGltfReading* reading, const char* key)
 
 const json_t* snwGltf_List(snwGltfReading* reading, const json_t* object, const char* key, int limit, int* count)
 {
-    const json_t* list = Find(reading, object, key);
+    const json_t* list = FindValue(reading, object, key);
     *count = 0;
     if (list == NULL)
         return NULL;
@@ -134,7 +134,7 @@ const json_t* snwGltf_Item(snwGltfReading* reading, const json_t* list, int inde
 
 const json_t* snwGltf_Object(snwGltfReading* reading, const json_t* object, const char* key)
 {
-    const json_t* value = Find(reading, object, key);
+    const json_t* value = FindValue(reading, object, key);
     if (value != NULL && !json_is_object(value))
     {
         FailKind(reading, key, value, "an object");
@@ -161,13 +161,13 @@ static bool ToInt(const json_t* value, int64_t* out)
 int64_t snwGltf_Int(
     snwGltfReading* reading, const json_t* object, const char* key, const int64_t range[2], int64_t fallback)
 {
-    const json_t* value = Find(reading, object, key);
+    const json_t* value = FindValue(reading, object, key);
 
     // A fallback below the range says that the key must be there.
     if (value == NULL)
     {
         if (fallback < range[0])
-            FailMissing(reading, key);
+            FailMissingKey(reading, key);
         return fallback;
     }
 
@@ -190,7 +190,7 @@ int64_t snwGltf_Int(
 
 int snwGltf_Index(snwGltfReading* reading, const json_t* object, const char* key, int count, const char* what)
 {
-    const json_t* value = Find(reading, object, key);
+    const json_t* value = FindValue(reading, object, key);
     int64_t index = 0;
     if (value == NULL)
         return -1;
@@ -212,13 +212,13 @@ int snwGltf_NeedIndex(snwGltfReading* reading, const json_t* object, const char*
 {
     int index = snwGltf_Index(reading, object, key, count, what);
     if (index < 0 && !snwGltfReading_Failed(reading))
-        FailMissing(reading, key);
+        FailMissingKey(reading, key);
     return index < 0 ? 0 : index;
 }
 
 bool snwGltf_Reals(snwGltfReading* reading, const json_t* object, const char* key, int count, double* values)
 {
-    const json_t* list = Find(reading, object, key);
+    const json_t* list = FindValue(reading, object, key);
     if (list == NULL)
         return false;
     bool fits = json_is_array(list) && json_array_size(list) == (size_t)count;
@@ -237,7 +237,7 @@ bool snwGltf_Reals(snwGltfReading* reading, const json_t* object, const char* ke
 
 const char* snwGltf_Text(snwGltfReading* reading, const json_t* object, const char* key)
 {
-    const json_t* value = Find(reading, object, key);
+    const json_t* value = FindValue(reading, object, key);
     if (value != NULL && !json_is_string(value))
         FailKind(reading, key, value, "a text");
     return json_string_value(value);
@@ -245,7 +245,7 @@ const char* snwGltf_Text(snwGltfReading* reading, const json_t* object, const ch
 
 bool snwGltf_Bool(snwGltfReading* reading, const json_t* object, const char* key)
 {
-    const json_t* value = Find(reading, object, key);
+    const json_t* value = FindValue(reading, object, key);
     if (value != NULL && !json_is_boolean(value))
         FailKind(reading, key, value, "true or false");
     return json_is_true(value);

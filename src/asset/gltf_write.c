@@ -87,7 +87,7 @@ static void OpenNew(snwGltfWriter* writer)
     snwTree_SetText(&writer->tree, snwTree_Object(&writer->tree, writer->root, "asset"), "version", "2.0");
 }
 
-static void OpenSource(snwGltfWriter* writer)
+static void ImportSource(snwGltfWriter* writer)
 {
     const snwGltf* source = writer->source;
     writer->root = snwTree_Import(&writer->tree, source->root);
@@ -111,7 +111,7 @@ snwResult snwGltfWriter_Open(snwContext* context, const snwGltf* source, snwGltf
     writer->tree = snwCreateTree(context);
     writer->bytes.context = context;
     if (source != NULL)
-        OpenSource(writer);
+        ImportSource(writer);
     else
         OpenNew(writer);
 
@@ -246,7 +246,7 @@ void snwGltfWriter_Replace(snwGltfWriter* writer, int64_t accessor)
 // Accessors
 
 // One number of a row; false if it is a float that is not finite.
-static bool Component(const snwGltfData* data, size_t at, double* value)
+static bool ComponentAt(const snwGltfData* data, size_t at, double* value)
 {
     switch (data->component)
     {
@@ -285,7 +285,7 @@ static bool FindBounds(const snwGltfData* data, double* least, double* most)
     for (size_t i = 0; i < (size_t)data->count * (size_t)width; ++i)
     {
         double value = 0.0;
-        if (!Component(data, i, &value))
+        if (!ComponentAt(data, i, &value))
             return false;
         least[i % (size_t)width] = fmin(least[i % (size_t)width], value);
         most[i % (size_t)width] = fmax(most[i % (size_t)width], value);

@@ -228,7 +228,7 @@ static void AddNormals(Making* m)
     AddAttribute(m, "NORMAL", n, snw_gltfVec3, false);
 }
 
-static void AddColors(Making* m)
+static void AddMaskColors(Making* m)
 {
     float* c = m->room;
     for (int i = 0; i < 4 * m->part->vertexCount; ++i)
@@ -279,7 +279,7 @@ typedef struct Influences
 
 // The largest ones, largest first; of equal ones the bone with the lower number. Smooth: all are less by the largest
 // one that is left out; where two change places both are zero, and no crease is seen.
-static Influences Largest(const snwAssetWeights* weights, int vertex, int limit, bool smooth)
+static Influences LargestInfluences(const snwAssetWeights* weights, int vertex, int limit, bool smooth)
 {
     Influences best = {.count = 0};
     double left = 0;
@@ -343,7 +343,7 @@ static void AddWeightSet(Making* m, int set, uint16_t (*bones)[4])
     // Influences are ordered, so each set of four follows the one before.
     for (int i = 0; i < m->part->vertexCount; ++i)
     {
-        Influences best = Largest(&m->mesh->weights, m->part->firstVertex + i, m->influences, m->smooth);
+        Influences best = LargestInfluences(&m->mesh->weights, m->part->firstVertex + i, m->influences, m->smooth);
         RoundInfluences(&best);
         for (int k = 0; k < 4; ++k)
         {
@@ -362,7 +362,7 @@ static void AddWeightSet(Making* m, int set, uint16_t (*bones)[4])
     AddAttribute(m, s_weightSets[set], values, snw_gltfVec4, false);
 }
 
-static void AddWeights(Making* m)
+static void AddInfluences(Making* m)
 {
     uint16_t(*bones)[4] = snwAllocArray(m->writer->context, (size_t)m->part->vertexCount, sizeof *bones);
     if (bones == NULL)
@@ -377,7 +377,7 @@ static void AddWeights(Making* m)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static bool MakeRoom(Making* m)
+static bool MakeMeshRoom(Making* m)
 {
     size_t indices = 3 * (size_t)m->part->triangleCount * sizeof(uint32_t);
     size_t attribute = 4 * (size_t)m->part->vertexCount * sizeof(float);
@@ -397,9 +397,9 @@ static void FillPrimitive(Making* m, snwValue* primitive)
     if (mesh->texcoords != NULL)
         AddAttribute(m, "TEXCOORD_0", mesh->texcoords[m->part->firstVertex], snw_gltfVec2, false);
     if (mesh->colors != NULL)
-        AddColors(m);
+        AddMaskColors(m);
     if (mesh->weights.starts != NULL)
-        AddWeights(m);
+        AddInfluences(m);
     snwTree_SetInt(&m->writer->tree, primitive, "indices", AddIndices(m));
 }
 
@@ -411,7 +411,7 @@ static snwValue* MakePrimitive(snwGltfWriter* writer, const snwGltfMeshDef* def,
         .influences = def->influences,
         .smooth = def->smooth};
     snwValue* primitive = snwTree_NewObject(&writer->tree);
-    if (primitive == NULL || !MakeRoom(&m))
+    if (primitive == NULL || !MakeMeshRoom(&m))
         return NULL;
     FillPrimitive(&m, primitive);
     if (def->materials != NULL && def->materials[part] >= 0)

@@ -55,7 +55,7 @@ static int AddStillness(snwGltfWriter* writer, int count)
 // ---------------------------------------------------------------------------------------------------------------------
 // Sparse targets
 
-static bool IsStill(const float (*values)[3], int row)
+static bool IsStillRow(const float (*values)[3], int row)
 {
     return values == NULL || (values[row][0] == 0 && values[row][1] == 0 && values[row][2] == 0);
 }
@@ -69,7 +69,7 @@ static void PutIndex(Morphing* m, int row)
 }
 
 // As whole steps of the number 1, or as a float.
-static double PutNumber(snwWriter* out, snwGltfComponent component, double steps, float value)
+static double PutMorphNumber(snwWriter* out, snwGltfComponent component, double steps, float value)
 {
     if (component == snw_gltfFloat)
         return snwWrite(out, &value, sizeof value), (double)value;
@@ -106,7 +106,7 @@ static int AddSparse(Morphing* m, const float (*values)[3], size_t start, int co
         memcpy(&row, m->indices.data + start + i * size, size);
         for (int k = 0; k < 3; ++k)
         {
-            double number = PutNumber(out, component, steps, values[row][k]);
+            double number = PutMorphNumber(out, component, steps, values[row][k]);
             least[k] = fmin(least[k], number);
             most[k] = fmax(most[k], number);
         }
@@ -153,11 +153,11 @@ static int AddDense(Morphing* m, const float (*values)[3], int count, bool posit
     {
         for (int k = 0; k < 3; ++k)
         {
-            double number = PutNumber(out, component, positions ? 32767 : 127, values[i][k]);
+            double number = PutMorphNumber(out, component, positions ? 32767 : 127, values[i][k]);
             least[k] = fmin(least[k], number);
             most[k] = fmax(most[k], number);
         }
-        PutNumber(out, component, 1, 0);
+        PutMorphNumber(out, component, 1, 0);
     }
 
     snwValue* accessor = snwTree_NewObject(tree);
@@ -194,7 +194,7 @@ static void AddSmallTarget(Morphing* m, snwValue* target, const snwAssetMorph* m
 
     // Rows that move in either of the two.
     for (int i = 0; i < count; ++i)
-        if (!IsStill(positions, i) || !IsStill(normals, i))
+        if (!IsStillRow(positions, i) || !IsStillRow(normals, i))
             PutIndex(m, i);
     if (m->indices.size == start)
         PutIndex(m, 0); // there has to be one
@@ -250,7 +250,7 @@ static int FindTwin(const Morphing* m, int primitive, bool normals)
 // All of them
 
 // first: of the primitive's vertices in the morphs' arrays; -1: it keeps still.
-static void AddTargets(Morphing* m, int primitive, int first, int count)
+static void AddPrimitiveTargets(Morphing* m, int primitive, int first, int count)
 {
     snwTree* tree = &m->writer->tree;
     snwValue* value = snwValue_GetAt(m->mesh, "primitives", primitive);
@@ -299,7 +299,7 @@ static void AddAllTargets(Morphing* m)
             snwGltfWriter_Fail(m->writer, NULL, "meshes[%d].primitives[%d] has %d vertices, not %d", m->def->mesh, i,
                 count, part == NULL ? 0 : part->vertexCount);
         else
-            AddTargets(m, i, first, count);
+            AddPrimitiveTargets(m, i, first, count);
         next += count;
     }
 }

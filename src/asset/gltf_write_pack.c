@@ -88,7 +88,7 @@ static void UseExtensions(Packing* p, const snwValue* value, int depth)
     }
 }
 
-static void UseAll(Packing* p, const snwValue* object)
+static void UseAccessors(Packing* p, const snwValue* object)
 {
     for (int i = 0; i < snwValue_Count(object); ++i)
         UseAccessor(p, snwValue_Int(object->items[i], -1));
@@ -107,9 +107,9 @@ static void FindUsedAccessors(Packing* p)
         {
             const snwValue *item = primitives->items[i], *targets = snwValue_Get(item, "targets");
             int64_t indices = snwValue_GetInt(item, "indices", -1);
-            UseAll(p, snwValue_Get(item, "attributes"));
+            UseAccessors(p, snwValue_Get(item, "attributes"));
             for (int t = 0; t < snwValue_Count(targets); ++t)
-                UseAll(p, targets->items[t]);
+                UseAccessors(p, targets->items[t]);
             UseAccessor(p, indices);
             if (indices >= 0 && indices < p->accessorCount && snwValue_GetInt(item, "mode", 4) == 4)
                 p->corners[indices] = true;
@@ -188,7 +188,7 @@ static void FindUsedViews(Packing* p)
 // ---------------------------------------------------------------------------------------------------------------------
 // Views
 
-static unsigned char* Room(Packing* p, size_t size)
+static unsigned char* GetPackingRoom(Packing* p, size_t size)
 {
     if (size > p->roomSize)
     {
@@ -204,7 +204,7 @@ static unsigned char* Room(Packing* p, size_t size)
 static size_t EncodeRows(Packing* p, const unsigned char* data, size_t count, size_t stride)
 {
     size_t bound = meshopt_encodeVertexBufferBound(count, stride);
-    unsigned char* room = Room(p, bound);
+    unsigned char* room = GetPackingRoom(p, bound);
     meshopt_encodeVertexVersion(0);
     return room == NULL ? 0 : meshopt_encodeVertexBuffer(room, bound, data, count, stride);
 }
@@ -219,7 +219,7 @@ static size_t EncodeTriangles(Packing* p, const unsigned char* data, size_t coun
         most = corners[i] > most ? corners[i] : most;
     }
     size_t bound = meshopt_encodeIndexBufferBound(count, (size_t)most + 1), size = 0;
-    unsigned char* room = corners == NULL ? NULL : Room(p, bound);
+    unsigned char* room = corners == NULL ? NULL : GetPackingRoom(p, bound);
     meshopt_encodeIndexVersion(1);
     if (room != NULL)
         size = meshopt_encodeIndexBuffer(room, bound, corners, count);

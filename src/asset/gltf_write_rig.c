@@ -181,7 +181,7 @@ void snwGltfWriter_RemoveSkin(snwGltfWriter* writer, int node)
 // Nodes that are to move
 
 // A matrix says what translation, rotation and scale cannot if it shears.
-static bool TakeApart(const snwValue* matrix, snwAssetPose* pose)
+static bool TakeMatrixApart(const snwValue* matrix, snwAssetPose* pose)
 {
     snwMat3 m;
     double scale[3];
@@ -217,7 +217,7 @@ static void PrepareToMove(snwGltfWriter* writer, snwValue* node, int index)
     snwAssetPose pose;
     if (matrix == NULL)
         return;
-    if (!TakeApart(matrix, &pose))
+    if (!TakeMatrixApart(matrix, &pose))
     {
         snwGltfWriter_Fail(writer, "apply the scale in the program that made the file",
             "nodes[%d] is to move, but its matrix is no translation, rotation and scale", index);
@@ -236,7 +236,7 @@ static int MorphCount(const snwGltfWriter* writer, const snwValue* node)
     return snwValue_Count(snwValue_Get(snwValue_GetAt(mesh, "primitives", 0), "targets"));
 }
 
-static bool CheckTimes(const snwAssetChannel* channel)
+static bool CheckChannelTimes(const snwAssetChannel* channel)
 {
     for (int i = 0; i < channel->keyCount; ++i)
     {
@@ -256,7 +256,7 @@ static bool CheckChannel(snwGltfWriter* writer, const snwAssetChannel* channel, 
     if (channel->width != width || width == 0)
         snwGltfWriter_Fail(writer, NULL, "a channel of %d numbers for the %s of nodes[%d], which has %d",
             channel->width, snw_gltfPathWords[channel->path], channel->node, width);
-    else if (!CheckTimes(channel))
+    else if (!CheckChannelTimes(channel))
         snwGltfWriter_Fail(writer, "keep keys at least a thousandth of a second apart and start at 0",
             "times of the %s of nodes[%d] do not rise from 0 on", snw_gltfPathWords[channel->path], channel->node);
     else if (channel->interpolation == snw_assetCubic && channel->keyCount < 2)
@@ -280,7 +280,7 @@ static int AddTimes(snwGltfWriter* writer, const snwAssetAnimation* animation, i
 }
 
 // Rotations become unit; those that are so to a float's precision keep their bits, tangents are no rotations.
-static void Normalize(const snwAssetChannel* channel, double* values)
+static void NormalizeRotations(const snwAssetChannel* channel, double* values)
 {
     bool cubic = channel->interpolation == snw_assetCubic;
     for (int i = 0; i < channel->keyCount; ++i)
@@ -292,7 +292,7 @@ static void Normalize(const snwAssetChannel* channel, double* values)
     }
 }
 
-static int AddValues(snwGltfWriter* writer, const snwAssetChannel* channel)
+static int AddChannelValues(snwGltfWriter* writer, const snwAssetChannel* channel)
 {
     static const snwGltfType s_types[] = {snw_gltfVec3, snw_gltfVec4, snw_gltfVec3, snw_gltfScalar};
     int rows = channel->keyCount * (channel->interpolation == snw_assetCubic ? 3 : 1);
@@ -302,7 +302,7 @@ static int AddValues(snwGltfWriter* writer, const snwAssetChannel* channel)
     double* unit = snwCopyArray(writer->context, channel->values, (size_t)count * 4, sizeof *unit);
     if (unit == NULL)
         return snwGltfWriter_FailMemory(writer);
-    Normalize(channel, unit); // a zero becomes NaN, which the accessor refuses
+    NormalizeRotations(channel, unit); // a zero becomes NaN, which the accessor refuses
     int accessor = snwGltfWriter_AddFloats(writer, unit, count, snw_gltfVec4, false);
     snwFree(writer->context, unit);
     return accessor;
@@ -368,7 +368,7 @@ static void AddChannel(snwGltfWriter* writer, const snwAssetAnimation* from, int
     snwValue* sampler = own != NULL ? own : snwTree_NewObject(tree);
     snwTree_SetInt(tree, sampler, "input", inputs[at]);
     snwTree_SetText(tree, sampler, "interpolation", snw_gltfInterpolationWords[channel->interpolation]);
-    snwTree_SetInt(tree, sampler, "output", AddValues(writer, channel));
+    snwTree_SetInt(tree, sampler, "output", AddChannelValues(writer, channel));
     if (own != NULL)
         return;
     snwValue* samplers = snwTree_List(tree, animation, "samplers");

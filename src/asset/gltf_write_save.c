@@ -28,7 +28,7 @@ typedef struct Sink
     snwResult result;
 } Sink;
 
-static void Emit(Sink* sink, const void* data, size_t size)
+static void EmitBytes(Sink* sink, const void* data, size_t size)
 {
     if (sink->result < 0 || size == 0)
         return;
@@ -44,7 +44,7 @@ static void EmitInt(Sink* sink, uint32_t value)
 {
     unsigned char bytes[4] = {
         (unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
-    Emit(sink, bytes, sizeof bytes);
+    EmitBytes(sink, bytes, sizeof bytes);
 }
 
 static size_t Padding(size_t size)
@@ -92,15 +92,15 @@ static size_t BufferSize(const Buffer* buffer)
 static void EmitBuffer(Sink* sink, const Buffer* buffer)
 {
     static const char s_zeros[4] = {0};
-    Emit(sink, buffer->data, buffer->size);
-    Emit(sink, s_zeros, buffer->gap);
-    Emit(sink, buffer->added, buffer->addedSize);
+    EmitBytes(sink, buffer->data, buffer->size);
+    EmitBytes(sink, s_zeros, buffer->gap);
+    EmitBytes(sink, buffer->added, buffer->addedSize);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Buffers as text
 
-static void Encode(const unsigned char* bytes, size_t size, char* out)
+static void EncodeBase64(const unsigned char* bytes, size_t size, char* out)
 {
     static const char s_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < size; i += 3)
@@ -130,7 +130,7 @@ static snwValue* BufferText(snwGltfWriter* writer, const Buffer* buffer)
     if (value != NULL)
     {
         memcpy(text, s_head, sizeof s_head - 1);
-        Encode(whole.memory.data, size, text + sizeof s_head - 1);
+        EncodeBase64(whole.memory.data, size, text + sizeof s_head - 1);
         value->text = text;
     }
     else
@@ -179,7 +179,7 @@ static void BinName(const char* path, int index, char* out, size_t capacity)
         snprintf(out, capacity, "%.*s-%d.bin", length, path, index);
 }
 
-static void NameFile(snwGltfWriter* writer, snwValue* value, const char* path, int index)
+static void NameBinFile(snwGltfWriter* writer, snwValue* value, const char* path, int index)
 {
     char name[4096], quoted[3 * 256 + 16];
     BinName(path, index, name, sizeof name);
@@ -201,7 +201,7 @@ static void PlaceBuffer(snwGltfWriter* writer, const snwGltfSave* save, int inde
     if (IsChunk(writer, save->form, index))
         snwTree_Remove(value, "uri");
     else if (save->form == snw_gltfFiles)
-        NameFile(writer, value, save->path, index);
+        NameBinFile(writer, value, save->path, index);
     else if (IsData(uri) && buffer.addedSize == 0)
         snwTree_SetText(&writer->tree, value, "uri", uri);
     else
@@ -243,15 +243,15 @@ static void EmitGlb(const snwGltfWriter* writer, const snwText* json, Sink* sink
     EmitInt(sink, (uint32_t)total);
     EmitInt(sink, (uint32_t)text);
     EmitInt(sink, 0x4E4F534A); // "JSON"
-    Emit(sink, json->data, json->size);
-    Emit(sink, "   ", Padding(json->size));
+    EmitBytes(sink, json->data, json->size);
+    EmitBytes(sink, "   ", Padding(json->size));
 
     if (size > 0)
     {
         EmitInt(sink, (uint32_t)binary);
         EmitInt(sink, 0x004E4942); // "BIN"
         EmitBuffer(sink, &buffer);
-        Emit(sink, "\0\0\0", Padding(size));
+        EmitBytes(sink, "\0\0\0", Padding(size));
     }
 
     for (int i = 0; i < chunks; ++i)
@@ -259,8 +259,8 @@ static void EmitGlb(const snwGltfWriter* writer, const snwText* json, Sink* sink
         const snwGltfChunk* chunk = &writer->source->chunks[i];
         EmitInt(sink, (uint32_t)(chunk->size + Padding(chunk->size)));
         EmitInt(sink, chunk->kind);
-        Emit(sink, chunk->data, chunk->size);
-        Emit(sink, "\0\0\0", Padding(chunk->size));
+        EmitBytes(sink, chunk->data, chunk->size);
+        EmitBytes(sink, "\0\0\0", Padding(chunk->size));
     }
 }
 
@@ -281,8 +281,8 @@ static snwResult EmitDocument(snwGltfWriter* writer, const snwGltfSave* save, Si
         EmitGlb(writer, &json, sink);
     else
     {
-        Emit(sink, json.data, json.size);
-        Emit(sink, "\n", 1);
+        EmitBytes(sink, json.data, json.size);
+        EmitBytes(sink, "\n", 1);
     }
 
     snwText_Free(&json);
@@ -316,7 +316,8 @@ typedef struct Files
     int count;
 } Files;
 
-static snwResult OpenFile(snwGltfWriter* writer, Files* files, const snwGltfSave* save, const char* path, Sink* sink)
+static snwResult OpenGltfFile(
+    snwGltfWriter* writer, Files* files, const snwGltfSave* save, const char* path, Sink* sink)
 {
     if (files->count > snw_maxGltfFiles)
         return snwFail(sink->message, snw_errorArgument, "write a .glb instead",
@@ -337,7 +338,7 @@ static snwResult WriteBins(snwGltfWriter* writer, Files* files, const snwGltfSav
         if (BufferSize(&buffer) == 0)
             continue;
         BinName(save->path, i, path, sizeof path);
-        sink->result = OpenFile(writer, files, save, path, sink);
+        sink->result = OpenGltfFile(writer, files, save, path, sink);
         EmitBuffer(sink, &buffer);
     }
     return sink->result;
@@ -374,7 +375,7 @@ snwResult snwGltfWriter_Save(snwGltfWriter* writer, const snwGltfSave* save, snw
     if (save->form == snw_gltfFiles)
         WriteBins(writer, files, save, &sink);
     if (sink.result >= 0)
-        sink.result = OpenFile(writer, files, save, save->path, &sink);
+        sink.result = OpenGltfFile(writer, files, save, save->path, &sink);
     if (sink.result >= 0)
         EmitDocument(writer, save, &sink);
     if (sink.result >= 0)

@@ -81,7 +81,7 @@ static int Spawn(const char* path, const snwHelperDef* def, int socket, pid_t* p
     return error;
 }
 
-static bool Start(Helper* helper, const char* path, const snwHelperDef* def, snwMessage* message)
+static bool StartHelper(Helper* helper, const char* path, const snwHelperDef* def, snwMessage* message)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -101,7 +101,7 @@ static bool Start(Helper* helper, const char* path, const snwHelperDef* def, snw
 }
 
 // False when time is up.
-static bool Wait(const Helper* helper, short events)
+static bool WaitForHelper(const Helper* helper, short events)
 {
     for (;;)
     {
@@ -116,11 +116,11 @@ static bool Wait(const Helper* helper, short events)
 }
 
 // A helper that does not take all of it has ended; what it said tells why.
-static bool Send(const Helper* helper, const char* data, size_t size)
+static bool SendToHelper(const Helper* helper, const char* data, size_t size)
 {
     for (size_t sent = 0; sent < size;)
     {
-        if (!Wait(helper, POLLOUT))
+        if (!WaitForHelper(helper, POLLOUT))
             return false;
         ssize_t part = send(helper->socket, data + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (part < 0 && errno != EINTR && errno != EAGAIN)
@@ -132,14 +132,14 @@ static bool Send(const Helper* helper, const char* data, size_t size)
 }
 
 // False when time is up; too much is cut off, and the block is then no block.
-static bool Receive(const Helper* helper, size_t most, snwWriter* block)
+static bool ReceiveBlock(const Helper* helper, size_t most, snwWriter* block)
 {
     while (block->size < most)
     {
         unsigned char* room = snwWriter_Reserve(block, snw_helperChunk);
         if (room == NULL)
             return true;
-        if (!Wait(helper, POLLIN))
+        if (!WaitForHelper(helper, POLLIN))
             return false;
         ssize_t part = recv(helper->socket, room, snw_helperChunk, 0);
         if (part == 0 || (part < 0 && errno != EINTR))
@@ -151,7 +151,7 @@ static bool Receive(const Helper* helper, size_t most, snwWriter* block)
 
 // Its wait status. One that answered and does not end is killed when its time is up; a hundred looks in a second are
 // little beside starting a program.
-static int End(const Helper* helper, bool* inTime, bool unwanted, struct rusage* usage)
+static int EndHelper(const Helper* helper, bool* inTime, bool unwanted, struct rusage* usage)
 {
     int status = 0;
     close(helper->socket);
@@ -177,7 +177,7 @@ static int End(const Helper* helper, bool* inTime, bool unwanted, struct rusage*
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwHelperEnd Judge(int status, bool inTime)
+static snwHelperEnd JudgeEnd(int status, bool inTime)
 {
     if (!inTime || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
         return snw_helperLate;
@@ -194,12 +194,12 @@ snwResult snwHelper_Run(const snwHelperDef* def, snwWriter* output, snwHelperRun
     *run = (snwHelperRun){.end = snw_helperAbsent};
     if (!FindHelper(def->program, def->variable, path))
         return snw_ok;
-    if (!Start(&helper, path, def, message))
+    if (!StartHelper(&helper, path, def, message))
         return snw_errorIo;
-    bool inTime = Send(&helper, def->input, def->inputSize) && Receive(&helper, def->mostOutput, output);
+    bool inTime = SendToHelper(&helper, def->input, def->inputSize) && ReceiveBlock(&helper, def->mostOutput, output);
     bool unwanted = !inTime || output->failed || output->size >= def->mostOutput;
-    int status = End(&helper, &inTime, unwanted, &usage);
-    run->end = Judge(status, inTime);
+    int status = EndHelper(&helper, &inTime, unwanted, &usage);
+    run->end = JudgeEnd(status, inTime);
     run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     run->megabytes = (double)usage.ru_maxrss / 1024;
     return output->failed ? snwFailMemory(message) : snw_ok;

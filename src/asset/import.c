@@ -13,7 +13,7 @@ enum
     snw_importSeconds = 120,
 };
 
-static snwResult Explain(const snwHelperRun* run, snwMessage* message)
+static snwResult ExplainImport(const snwHelperRun* run, snwMessage* message)
 {
     const char* remedy = "export the file again, best as glTF";
     switch (run->end)
@@ -53,7 +53,7 @@ snwResult snwImport_Read(const snwAssetInput* input, snwAsset* asset, snwMessage
     snwHelperRun run;
     snwResult result = snwHelper_Run(&def, &block, &run, message);
     if (result >= 0)
-        result = Explain(&run, message);
+        result = ExplainImport(&run, message);
     if (result >= 0)
         result = snwImportBlock_Read(asset, block.data, block.size, message);
     snwFree(asset->context, block.data);

@@ -20,7 +20,7 @@ typedef struct Import
 
 static const double s_farthest = 1e30; // products of three still fit
 
-static void* Room(Import* import, int64_t count, size_t size)
+static void* AllocImport(Import* import, int64_t count, size_t size)
 {
     void* room = snwAsset_Alloc(import->asset, count + 1, size); // + 1: never nothing
     import->noMemory = import->noMemory || room == NULL;
@@ -28,23 +28,23 @@ static void* Room(Import* import, int64_t count, size_t size)
     return room;
 }
 
-static void Refuse(Import* import, bool bad)
+static void RefuseImport(Import* import, bool bad)
 {
     import->reader.failed = import->reader.failed || bad;
 }
 
-static int Count(Import* import, size_t least, int most)
+static int ReadImportCount(Import* import, size_t least, int most)
 {
     int count = snwReadCount(&import->reader, least);
-    Refuse(import, count < 0 || count > most);
+    RefuseImport(import, count < 0 || count > most);
     return import->reader.failed ? 0 : count;
 }
 
-static const char* Text(Import* import)
+static const char* ReadImportText(Import* import)
 {
-    int length = Count(import, 1, 1000);
+    int length = ReadImportCount(import, 1, 1000);
     const unsigned char* bytes = snwReadBytes(&import->reader, (size_t)length);
-    char* text = Room(import, length, 1);
+    char* text = AllocImport(import, length, 1);
     if (text == NULL || bytes == NULL)
         return "";
     for (int i = 0; i < length; ++i)
@@ -57,7 +57,7 @@ static float Float(Import* import)
     int32_t bits = snwReadInt(&import->reader);
     float value;
     memcpy(&value, &bits, sizeof value);
-    Refuse(import, !isfinite(value));
+    RefuseImport(import, !isfinite(value));
     return import->reader.failed ? 0 : value;
 }
 
@@ -65,7 +65,7 @@ static float* Floats(Import* import, int64_t count)
 {
     if (import->reader.failed || (size_t)count * 4 > import->reader.size - import->reader.position)
         import->reader.failed = true;
-    float* values = import->reader.failed ? NULL : Room(import, count, sizeof *values);
+    float* values = import->reader.failed ? NULL : AllocImport(import, count, sizeof *values);
     for (int64_t i = 0; values != NULL && i < count; ++i)
         values[i] = Float(import);
     return values;
@@ -80,9 +80,9 @@ static snwAffine Matrix(Import* import)
     a.translation.y = snwReadReal(&import->reader);
     a.translation.z = snwReadReal(&import->reader);
     for (int i = 0; i < 9; ++i)
-        Refuse(import, !(fabs(a.linear.m[i / 3][i % 3]) < s_farthest));
+        RefuseImport(import, !(fabs(a.linear.m[i / 3][i % 3]) < s_farthest));
     snwVec3 t = a.translation;
-    Refuse(import, !(fmax(fabs(t.x), fmax(fabs(t.y), fabs(t.z))) < s_farthest));
+    RefuseImport(import, !(fmax(fabs(t.x), fmax(fabs(t.y), fabs(t.z))) < s_farthest));
     return import->reader.failed ? (snwAffine){snwMat3_Identity(), {0, 0, 0}} : a;
 }
 
@@ -92,14 +92,14 @@ static snwAffine Matrix(Import* import)
 static void ReadNodes(Import* import)
 {
     snwAsset* asset = import->asset;
-    int count = Count(import, 108, snw_maxAssetNodes);
-    asset->nodes = Room(import, count, sizeof *asset->nodes);
+    int count = ReadImportCount(import, 108, snw_maxAssetNodes);
+    asset->nodes = AllocImport(import, count, sizeof *asset->nodes);
     for (int i = 0; i < count && !import->reader.failed; ++i)
     {
         snwAssetNode* node = &asset->nodes[asset->nodeCount++];
-        node->name = Text(import);
+        node->name = ReadImportText(import);
         node->parent = snwReadInt(&import->reader);
-        Refuse(import, node->parent < -1 || node->parent >= i); // parents come first
+        RefuseImport(import, node->parent < -1 || node->parent >= i); // parents come first
         snwAssetNode_SetLocal(node, Matrix(import));
         node->mesh = snwReadInt(&import->reader);
         node->skin = -1;
@@ -114,7 +114,7 @@ static void CheckMeshesOfNodes(Import* import)
     for (int i = 0; i < import->asset->nodeCount; ++i)
     {
         snwAssetNode* node = &import->asset->nodes[i];
-        Refuse(import, node->mesh < -1 || node->mesh >= import->asset->meshCount);
+        RefuseImport(import, node->mesh < -1 || node->mesh >= import->asset->meshCount);
         if (!import->reader.failed && node->mesh >= 0)
             node->skin = import->skins[node->mesh];
     }
@@ -123,12 +123,12 @@ static void CheckMeshesOfNodes(Import* import)
 // ---------------------------------------------------------------------------------------------------------------------
 // Meshes
 
-static void ReadVertices(Import* import, snwAssetMesh* mesh)
+static void ReadImportVertices(Import* import, snwAssetMesh* mesh)
 {
-    mesh->vertexCount = Count(import, 12, snw_maxAssetVertices);
+    mesh->vertexCount = ReadImportCount(import, 12, snw_maxAssetVertices);
     int flags = snwReadInt(&import->reader);
     const float* floats = Floats(import, 3LL * mesh->vertexCount);
-    snwVec3* positions = Room(import, mesh->vertexCount, sizeof *positions);
+    snwVec3* positions = AllocImport(import, mesh->vertexCount, sizeof *positions);
     for (int i = 0; floats != NULL && positions != NULL && i < mesh->vertexCount; ++i)
         positions[i] = (snwVec3){floats[3 * (size_t)i], floats[3 * (size_t)i + 1], floats[3 * (size_t)i + 2]};
     mesh->positions = positions;
@@ -142,13 +142,13 @@ static void ReadVertices(Import* import, snwAssetMesh* mesh)
 
 static void ReadTriangles(Import* import, snwAssetMesh* mesh)
 {
-    int count = Count(import, 12, snw_maxAssetVertices);
-    int(*triangles)[3] = Room(import, count, sizeof *triangles);
+    int count = ReadImportCount(import, 12, snw_maxAssetVertices);
+    int(*triangles)[3] = AllocImport(import, count, sizeof *triangles);
     for (int i = 0; i < count && !import->reader.failed; ++i)
         for (int k = 0; k < 3; ++k)
         {
             triangles[i][k] = snwReadInt(&import->reader);
-            Refuse(import, triangles[i][k] < 0 || triangles[i][k] >= mesh->vertexCount);
+            RefuseImport(import, triangles[i][k] < 0 || triangles[i][k] >= mesh->vertexCount);
         }
     mesh->triangles = (const int(*)[3])triangles;
     mesh->triangleCount = count;
@@ -163,14 +163,14 @@ typedef struct Influences
     double* values;
 } Influences;
 
-static void CountInfluences(Import* import, const snwAssetMesh* mesh, Influences* rows)
+static void CountMeshInfluences(Import* import, const snwAssetMesh* mesh, Influences* rows)
 {
-    int weights = Count(import, 8, snw_maxAssetVertices);
+    int weights = ReadImportCount(import, 8, snw_maxAssetVertices);
     for (int i = 0; i < weights && !import->reader.failed; ++i)
     {
         int vertex = snwReadInt(&import->reader);
         Float(import);
-        Refuse(import, vertex < 0 || vertex >= mesh->vertexCount);
+        RefuseImport(import, vertex < 0 || vertex >= mesh->vertexCount);
         if (!import->reader.failed)
             rows->starts[vertex + 1] += 1;
     }
@@ -227,28 +227,28 @@ static void EndInfluences(snwAsset* asset, const snwAssetMesh* mesh, Influences*
 
 static void ReadBoneHeads(Import* import, const snwAssetMesh* mesh, snwAssetSkin* skin, Influences* rows)
 {
-    int* joints = Room(import, skin->jointCount, sizeof *joints);
-    snwAffine* binds = Room(import, skin->jointCount, sizeof *binds);
+    int* joints = AllocImport(import, skin->jointCount, sizeof *joints);
+    snwAffine* binds = AllocImport(import, skin->jointCount, sizeof *binds);
     for (int i = 0; i < skin->jointCount && !import->reader.failed; ++i)
     {
         joints[i] = snwReadInt(&import->reader);
-        Refuse(import, joints[i] < 0 || joints[i] >= import->asset->nodeCount);
+        RefuseImport(import, joints[i] < 0 || joints[i] >= import->asset->nodeCount);
         binds[i] = Matrix(import);
-        CountInfluences(import, mesh, rows);
+        CountMeshInfluences(import, mesh, rows);
     }
     skin->joints = joints;
     skin->inverseBinds = binds;
 }
 
 // Checked by ReadBoneHeads.
-static void FillInfluences(Import* import, const snwAssetMesh* mesh, const snwAssetSkin* skin, Influences* rows)
+static void FillMeshInfluences(Import* import, const snwAssetMesh* mesh, const snwAssetSkin* skin, Influences* rows)
 {
     for (int i = 0; i < mesh->vertexCount; ++i)
         rows->starts[i + 1] += rows->starts[i];
     int total = rows->starts[mesh->vertexCount];
-    rows->ends = Room(import, mesh->vertexCount, sizeof *rows->ends);
-    rows->bones = Room(import, total, sizeof *rows->bones);
-    rows->values = Room(import, total, sizeof *rows->values);
+    rows->ends = AllocImport(import, mesh->vertexCount, sizeof *rows->ends);
+    rows->bones = AllocImport(import, total, sizeof *rows->bones);
+    rows->values = AllocImport(import, total, sizeof *rows->values);
     if (import->reader.failed)
         return;
     memcpy(rows->ends, rows->starts, (size_t)mesh->vertexCount * sizeof *rows->ends);
@@ -262,20 +262,20 @@ static void FillInfluences(Import* import, const snwAssetMesh* mesh, const snwAs
 }
 
 // One skin per mesh with bones.
-static void ReadBones(Import* import, snwAssetMesh* mesh)
+static void ReadImportBones(Import* import, snwAssetMesh* mesh)
 {
-    snwAssetSkin skin = {.name = mesh->name, .root = -1, .jointCount = Count(import, 104, snw_maxAssetNodes)};
+    snwAssetSkin skin = {.name = mesh->name, .root = -1, .jointCount = ReadImportCount(import, 104, snw_maxAssetNodes)};
     Influences rows = {0};
     if (skin.jointCount == 0 || import->reader.failed)
         return;
     size_t mark = import->reader.position;
-    rows.starts = Room(import, mesh->vertexCount + 1LL, sizeof *rows.starts);
+    rows.starts = AllocImport(import, mesh->vertexCount + 1LL, sizeof *rows.starts);
     if (rows.starts != NULL)
         ReadBoneHeads(import, mesh, &skin, &rows);
     if (import->reader.failed)
         return;
     import->reader.position = mark;
-    FillInfluences(import, mesh, &skin, &rows);
+    FillMeshInfluences(import, mesh, &skin, &rows);
     mesh->weights = (snwAssetWeights){rows.starts, rows.bones, rows.values, skin.jointCount};
     import->skins[mesh - import->asset->meshes] = import->asset->skinCount;
     import->asset->skins[import->asset->skinCount++] = skin;
@@ -284,22 +284,22 @@ static void ReadBones(Import* import, snwAssetMesh* mesh)
 static void ReadMeshes(Import* import)
 {
     snwAsset* asset = import->asset;
-    int count = Count(import, 24, snw_maxAssetNodes);
-    asset->meshes = Room(import, count, sizeof *asset->meshes);
-    asset->skins = Room(import, count, sizeof *asset->skins);
-    import->skins = Room(import, count, sizeof *import->skins);
+    int count = ReadImportCount(import, 24, snw_maxAssetNodes);
+    asset->meshes = AllocImport(import, count, sizeof *asset->meshes);
+    asset->skins = AllocImport(import, count, sizeof *asset->skins);
+    import->skins = AllocImport(import, count, sizeof *import->skins);
 
     // Each mesh with its skin; a mesh of assimp's is one part.
     for (int i = 0; i < count && !import->reader.failed; ++i)
     {
         snwAssetMesh* mesh = &asset->meshes[asset->meshCount++];
         import->skins[i] = -1;
-        mesh->name = Text(import);
-        const char* material = Text(import);
-        ReadVertices(import, mesh);
+        mesh->name = ReadImportText(import);
+        const char* material = ReadImportText(import);
+        ReadImportVertices(import, mesh);
         ReadTriangles(import, mesh);
-        ReadBones(import, mesh);
-        snwAssetPart* part = Room(import, 1, sizeof *part);
+        ReadImportBones(import, mesh);
+        snwAssetPart* part = AllocImport(import, 1, sizeof *part);
         if (part != NULL)
             *part = (snwAssetPart){mesh->name, material, 0, mesh->vertexCount, 0, mesh->triangleCount};
         mesh->parts = part;
@@ -339,14 +339,14 @@ static int CloseUpKeys(snwAsset* asset, const char* name, snwAssetChannel* chann
 }
 
 // False if the channel has no keys, or no node.
-static bool ReadTrack(Import* import, const char* name, snwAssetChannel* channel)
+static bool ReadImportTrack(Import* import, const char* name, snwAssetChannel* channel)
 {
     channel->width = channel->path == snw_pathRotation ? 4 : 3;
     channel->interpolation = snw_assetLinear;
-    channel->keyCount = Count(import, 8 * (1 + (size_t)channel->width), snw_maxAssetVertices);
+    channel->keyCount = ReadImportCount(import, 8 * (1 + (size_t)channel->width), snw_maxAssetVertices);
     int64_t count = (int64_t)channel->keyCount * channel->width;
-    double* times = Room(import, channel->keyCount, sizeof *times);
-    double* values = Room(import, count, sizeof *values);
+    double* times = AllocImport(import, channel->keyCount, sizeof *times);
+    double* values = AllocImport(import, count, sizeof *values);
     for (int i = 0; i < channel->keyCount && !import->reader.failed; ++i)
         times[i] = snwReadReal(&import->reader);
     for (int64_t i = 0; i < count && !import->reader.failed; ++i)
@@ -359,19 +359,19 @@ static bool ReadTrack(Import* import, const char* name, snwAssetChannel* channel
     return true;
 }
 
-static void ReadAnimation(Import* import, snwAssetAnimation* animation)
+static void ReadImportAnimation(Import* import, snwAssetAnimation* animation)
 {
-    animation->name = Text(import);
-    int count = Count(import, 16, snw_maxAssetNodes);
-    snwAssetChannel* channels = Room(import, 3LL * count, sizeof *channels);
+    animation->name = ReadImportText(import);
+    int count = ReadImportCount(import, 16, snw_maxAssetNodes);
+    snwAssetChannel* channels = AllocImport(import, 3LL * count, sizeof *channels);
     for (int i = 0; i < 3 * count && !import->reader.failed; ++i)
     {
         static const snwAssetPath s_paths[] = {snw_pathTranslation, snw_pathRotation, snw_pathScale};
         snwAssetChannel* channel = &channels[animation->channelCount];
         int node = i % 3 == 0 ? snwReadInt(&import->reader) : channel->node;
-        Refuse(import, node < -1 || node >= import->asset->nodeCount);
+        RefuseImport(import, node < -1 || node >= import->asset->nodeCount);
         *channel = (snwAssetChannel){.node = node, .path = s_paths[i % 3]};
-        if (ReadTrack(import, animation->name, channel))
+        if (ReadImportTrack(import, animation->name, channel))
             channels[++animation->channelCount].node = node; // the next one's
         if (node < 0)
             snwAsset_Note(import->asset, snw_noteLeftOut, animation->name, "keys of nodes that are not there");
@@ -393,12 +393,12 @@ static void SetSpan(snwAssetAnimation* animation)
 static void ReadAnimations(Import* import)
 {
     snwAsset* asset = import->asset;
-    int count = Count(import, 8, snw_maxAssetNodes);
-    asset->animations = Room(import, count, sizeof *asset->animations);
+    int count = ReadImportCount(import, 8, snw_maxAssetNodes);
+    asset->animations = AllocImport(import, count, sizeof *asset->animations);
     for (int i = 0; i < count && !import->reader.failed; ++i)
     {
         snwAssetAnimation* animation = &asset->animations[asset->animationCount++];
-        ReadAnimation(import, animation);
+        ReadImportAnimation(import, animation);
         if (!import->reader.failed)
             SetSpan(animation);
     }
@@ -409,7 +409,7 @@ static void ReadAnimations(Import* import)
 
 static snwResult FailWhy(Import* import, snwMessage* message)
 {
-    const char* why = Text(import);
+    const char* why = ReadImportText(import);
     return snwFail(message, snw_errorInput, "export it again, best as glTF", "%.150s",
         why[0] == 0 ? "assimp cannot read it" : why);
 }
@@ -422,14 +422,14 @@ snwResult snwImportBlock_Read(snwAsset* asset, const void* data, size_t size, sn
     int magic = snwReadInt(&import.reader);
     if (magic == snw_importFailed && !import.reader.failed)
         return FailWhy(&import, message);
-    Refuse(&import, magic != snw_importScene);
+    RefuseImport(&import, magic != snw_importScene);
     asset->scale = snwReadReal(&import.reader);
-    Refuse(&import, asset->scale < 0);
+    RefuseImport(&import, asset->scale < 0);
     ReadNodes(&import);
     ReadMeshes(&import);
     CheckMeshesOfNodes(&import);
     ReadAnimations(&import);
-    Refuse(&import, snwReadInt(&import.reader) != snw_importScene);
+    RefuseImport(&import, snwReadInt(&import.reader) != snw_importScene);
 
     if (import.noMemory)
         return snwFailMemory(message);

@@ -40,7 +40,7 @@ static const char s_syntax[] = "lines are `bone NAME LABEL ...` and `joint NAME 
 // Words
 
 // Bytes that no text has become question marks, so that what is read can be written.
-static bool TakeName(JointText* text, const char* what, const char** name, snwResult* result)
+static bool TakeJointName(JointText* text, const char* what, const char** name, snwResult* result)
 {
     snwWord word = snwScan_WordInLine(&text->scan);
     *name = "";
@@ -87,7 +87,7 @@ static bool TakeUnit(JointText* text, const char* key, snwVec3* vec, snwResult* 
     return *result >= 0;
 }
 
-static int FindBone(const snwAsset* asset, const char* name)
+static int FindTextBone(const snwAsset* asset, const char* name)
 {
     for (int i = 0; i < asset->boneCount; ++i)
         if (strcmp(asset->bones[i].def.name, name) == 0)
@@ -95,12 +95,12 @@ static int FindBone(const snwAsset* asset, const char* name)
     return -1;
 }
 
-static bool TakeBone(JointText* text, const char* what, bool world, int* bone, snwResult* result)
+static bool TakeTextBone(JointText* text, const char* what, bool world, int* bone, snwResult* result)
 {
     const char* name = NULL;
-    if (!TakeName(text, what, &name, result))
+    if (!TakeJointName(text, what, &name, result))
         return false;
-    *bone = FindBone(text->asset, name);
+    *bone = FindTextBone(text->asset, name);
     if (*bone < 0 && !(world && strcmp(name, "world") == 0))
         *result = snwScan_FailWith(
             &text->scan, text->message, "bones come before what names them", "%s: there is no bone '%s'", what, name);
@@ -120,11 +120,11 @@ static bool TakeBonePair(JointText* text, snwWord key, snwBoneDef* def, snwResul
     if (snwWord_Is(key, "radius"))
         return TakeReals(text, "radius", 1, &def->radius, result), true;
     if (snwWord_Is(key, "parent"))
-        return TakeBone(text, "the parent", false, &def->parent, result), true;
+        return TakeTextBone(text, "the parent", false, &def->parent, result), true;
     return false;
 }
 
-static snwResult ReadBone(JointText* text)
+static snwResult ReadTextBone(JointText* text)
 {
     snwAssetBone bone = {.def = snwDefaultBoneDef()};
     snwResult result = snw_ok;
@@ -133,9 +133,9 @@ static snwResult ReadBone(JointText* text)
     // Nothing but a name and a label must be there; the rest has defaults.
     bone.def.head = bone.def.tail = (snwVec3){0};
     bone.def.radius = 0;
-    if (!TakeName(text, "the name of a bone", &bone.def.name, &result))
+    if (!TakeJointName(text, "the name of a bone", &bone.def.name, &result))
         return result;
-    if (FindBone(text->asset, bone.def.name) >= 0 || strcmp(bone.def.name, "world") == 0)
+    if (FindTextBone(text->asset, bone.def.name) >= 0 || strcmp(bone.def.name, "world") == 0)
         return snwScan_FailWith(
             &text->scan, text->message, "names of bones are unique", "there is a bone '%s' already", bone.def.name);
     if (!snwWord_ToInt(snwScan_WordInLine(&text->scan), &label) || label < INT32_MIN || label > INT32_MAX)
@@ -214,7 +214,7 @@ static bool TakeJointPair(JointText* text, snwWord key, snwJointDef* joint, snwR
     return false;
 }
 
-static bool TakeType(JointText* text, snwJointType* type, snwResult* result)
+static bool TakeJointType(JointText* text, snwJointType* type, snwResult* result)
 {
     snwWord word = snwScan_WordInLine(&text->scan);
     for (int i = 0; snw_jointTypeWords[i] != NULL; ++i)
@@ -230,7 +230,7 @@ static bool TakeType(JointText* text, snwJointType* type, snwResult* result)
     return false;
 }
 
-static snwResult CheckJoint(JointText* text, const snwJointDef* joint)
+static snwResult CheckTextJoint(JointText* text, const snwJointDef* joint)
 {
     if (joint->parentBone == joint->bone)
         return snwScan_FailWith(&text->scan, text->message, NULL, "joint '%s' ties a bone to itself", joint->name);
@@ -243,14 +243,15 @@ static snwResult CheckJoint(JointText* text, const snwJointDef* joint)
     return snw_ok;
 }
 
-static snwResult ReadJoint(JointText* text)
+static snwResult ReadTextJoint(JointText* text)
 {
     snwJointDef joint = snwDefaultJointDef();
     snwResult result = snw_ok;
     bool placed = false;
-    if (!TakeName(text, "the name of a joint", &joint.name, &result) || !TakeType(text, &joint.type, &result) ||
-        !TakeBone(text, "the parent bone", true, &joint.parentBone, &result) ||
-        !TakeBone(text, "the child bone", false, &joint.bone, &result))
+    if (!TakeJointName(text, "the name of a joint", &joint.name, &result) ||
+        !TakeJointType(text, &joint.type, &result) ||
+        !TakeTextBone(text, "the parent bone", true, &joint.parentBone, &result) ||
+        !TakeTextBone(text, "the child bone", false, &joint.bone, &result))
         return result;
 
     // Pairs, as with bones; without a place the joint is at the head of its bone.
@@ -266,7 +267,7 @@ static snwResult ReadJoint(JointText* text)
     if (result >= 0 && !placed)
         joint.position = text->asset->bones[joint.bone].def.head;
     if (result >= 0)
-        result = CheckJoint(text, &joint);
+        result = CheckTextJoint(text, &joint);
     text->asset->joints[text->asset->jointCount++] = joint;
     return result;
 }
@@ -275,7 +276,7 @@ static snwResult ReadJoint(JointText* text)
 // The file
 
 // Lines that begin with the word, from where the scan is.
-static int64_t CountLines(snwScan scan, const char* word)
+static int64_t CountLinesWith(snwScan scan, const char* word)
 {
     int64_t count = 0;
     while (!snwScan_IsAtEnd(&scan))
@@ -286,16 +287,16 @@ static int64_t CountLines(snwScan scan, const char* word)
     return count;
 }
 
-static snwResult ReadLines(JointText* text)
+static snwResult ReadJointLines(JointText* text)
 {
     snwResult result = snw_ok;
     while (result >= 0 && !snwScan_IsAtEnd(&text->scan))
     {
         snwWord word = snwScan_WordInLine(&text->scan);
         if (snwWord_Is(word, "bone"))
-            result = ReadBone(text);
+            result = ReadTextBone(text);
         else if (snwWord_Is(word, "joint"))
-            result = ReadJoint(text);
+            result = ReadTextJoint(text);
         else
             return snwScan_FailWith(&text->scan, text->message, s_syntax, "a line begins with '%.*s'",
                 word.size > 40 ? 40 : word.size, word.text);
@@ -315,7 +316,7 @@ snwResult snwJointText_Read(const snwAssetInput* input, snwAsset* asset, snwMess
             &text.scan, message, "write version 1", "version %lld is not known", (long long)version);
     if (snwScan_PeekInLine(&text.scan).size > 0)
         return snwScan_FailWith(&text.scan, message, "the first line is `joint 1`", "more stands behind the version");
-    int64_t bones = CountLines(text.scan, "bone"), joints = CountLines(text.scan, "joint");
+    int64_t bones = CountLinesWith(text.scan, "bone"), joints = CountLinesWith(text.scan, "joint");
     if (bones > snw_maxJointBones || joints > snw_maxJointBones)
         return snwFail(message, snw_errorInput, NULL, "%lld bones and %lld joints are too many: at most %d each",
             (long long)bones, (long long)joints, snw_maxJointBones);
@@ -324,7 +325,7 @@ snwResult snwJointText_Read(const snwAssetInput* input, snwAsset* asset, snwMess
     if (asset->bones == NULL || asset->joints == NULL)
         return snwFailMemory(message);
 
-    return ReadLines(&text);
+    return ReadJointLines(&text);
 }
 
 const snwAssetReader snw_jointReader = {snw_assetJoint, "bones and joints of regions", ".joint", snwJointText_Read};
@@ -332,7 +333,7 @@ const snwAssetReader snw_jointReader = {snw_assetJoint, "bones and joints of reg
 // ---------------------------------------------------------------------------------------------------------------------
 // Writing
 
-static void PutReal(snwWriter* out, double value)
+static void PutJointReal(snwWriter* out, double value)
 {
     char digits[32];
     snwFormatReal(digits, value);
@@ -346,12 +347,12 @@ static void PutKey(snwWriter* out, const char* key)
     snwExport_Put(out, key);
 }
 
-static void PutVec(snwWriter* out, const char* key, snwVec3 vec)
+static void PutTextVec(snwWriter* out, const char* key, snwVec3 vec)
 {
     PutKey(out, key);
-    PutReal(out, vec.x);
-    PutReal(out, vec.y);
-    PutReal(out, vec.z);
+    PutJointReal(out, vec.x);
+    PutJointReal(out, vec.y);
+    PutJointReal(out, vec.z);
 }
 
 // The fewest digits that the reader turns into the same radians; where there are none, the nearest.
@@ -370,13 +371,13 @@ static void PutAngle(snwWriter* out, double radians)
             break;
         }
     }
-    PutReal(out, degrees);
+    PutJointReal(out, degrees);
 }
 
 static void PutMeasure(snwWriter* out, snwJointType type, double value)
 {
     if (snwJointType_Slides(type))
-        PutReal(out, value);
+        PutJointReal(out, value);
     else
         PutAngle(out, value);
 }
@@ -385,12 +386,12 @@ static void PutBone(snwWriter* out, const snwAssetBone* bones, int index)
 {
     const snwAssetBone* bone = &bones[index];
     snwExport_PutFormat(out, "bone %s %d", bone->def.name, bone->label);
-    PutVec(out, "head", bone->def.head);
-    PutVec(out, "tail", bone->def.tail);
+    PutTextVec(out, "head", bone->def.head);
+    PutTextVec(out, "tail", bone->def.tail);
     if (bone->def.radius > 0)
     {
         PutKey(out, "radius");
-        PutReal(out, bone->def.radius);
+        PutJointReal(out, bone->def.radius);
     }
     if (bone->def.parent >= 0)
         snwExport_PutFormat(out, " parent %s", bones[bone->def.parent].def.name);
@@ -416,14 +417,14 @@ static void PutJoint(snwWriter* out, const snwAssetBone* bones, const snwJointDe
 {
     snwExport_PutFormat(out, "joint %s %s %s %s", joint->name, snwJointType_Name(joint->type),
         joint->parentBone < 0 ? "world" : bones[joint->parentBone].def.name, bones[joint->bone].def.name);
-    PutVec(out, "at", joint->position);
-    PutVec(out, "axis", joint->axis);
-    PutVec(out, "axis2", joint->axis2);
+    PutTextVec(out, "at", joint->position);
+    PutTextVec(out, "axis", joint->axis);
+    PutTextVec(out, "axis2", joint->axis2);
     PutLimits(out, joint);
     if (joint->stiffness > 0)
-        PutKey(out, "stiffness"), PutReal(out, joint->stiffness);
+        PutKey(out, "stiffness"), PutJointReal(out, joint->stiffness);
     if (joint->damping > 0)
-        PutKey(out, "damping"), PutReal(out, joint->damping);
+        PutKey(out, "damping"), PutJointReal(out, joint->damping);
     if (joint->motor)
         PutKey(out, "motor"), PutMeasure(out, joint->type, joint->target);
     snwExport_Put(out, "\n");

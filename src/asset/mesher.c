@@ -170,7 +170,7 @@ static snwResult MakeByEither(
     return replaced > 0 ? result : replaced;
 }
 
-static snwResult CheckDef(const snwMesherDef* def, snwMessage* message)
+static snwResult CheckMesherDef(const snwMesherDef* def, snwMessage* message)
 {
     if ((int)def->mesher < 0 || def->mesher >= snw_mesherCount)
         return snwFail(message, snw_errorArgument, "use auto, lattice or tetgen", "there is no such mesher");
@@ -184,7 +184,7 @@ snwResult snwMakeTets(
     snwContext* context, const snwMesherDef* def, snwArena* arena, snwMeshed* meshed, snwMessage* message)
 {
     *meshed = (snwMeshed){0};
-    snwResult result = CheckDef(def, message);
+    snwResult result = CheckMesherDef(def, message);
     if (result < 0)
         return result;
     if (def->mesher == snw_mesherTetgen)

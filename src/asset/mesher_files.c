@@ -90,7 +90,7 @@ static snwResult MakeSoups(snwContext* context, Seeds* seeds, snwMessage* messag
 // ---------------------------------------------------------------------------------------------------------------------
 // .smesh
 
-static void PutReal(snwWriter* out, double value)
+static void PutMesherReal(snwWriter* out, double value)
 {
     char text[32];
     snwFormatReal(text, value);
@@ -98,11 +98,11 @@ static void PutReal(snwWriter* out, double value)
     snwExport_Put(out, text);
 }
 
-static void PutPoint(snwWriter* out, snwVec3 point)
+static void PutMesherPoint(snwWriter* out, snwVec3 point)
 {
-    PutReal(out, point.x);
-    PutReal(out, point.y);
-    PutReal(out, point.z);
+    PutMesherReal(out, point.x);
+    PutMesherReal(out, point.y);
+    PutMesherReal(out, point.z);
 }
 
 static void PutSurfaces(snwWriter* out, const Seeds* seeds)
@@ -116,7 +116,7 @@ static void PutSurfaces(snwWriter* out, const Seeds* seeds)
         for (int k = 0; k < MendOf(seeds, i)->vertexCount; ++k)
         {
             snwExport_PutFormat(out, "%d", number++);
-            PutPoint(out, MendOf(seeds, i)->vertices[k]);
+            PutMesherPoint(out, MendOf(seeds, i)->vertices[k]);
             snwExport_Put(out, "\n");
         }
 
@@ -140,7 +140,7 @@ static snwResult PutSeeds(snwWriter* out, const Seeds* seeds, snwMessage* messag
         if (!FindSeed(seeds, i, &seed))
             return snwFail(message, snw_errorInput, "make it thicker", "no point is inside of region %d alone", i);
         snwExport_PutFormat(out, "%d", i);
-        PutPoint(out, seed);
+        PutMesherPoint(out, seed);
         snwExport_PutFormat(out, " %d\n", 1 + i);
     }
     return out->failed ? snwFailMemory(message) : snw_ok;
@@ -204,7 +204,7 @@ snwResult snwMeshed_WriteMedit(
 }
 
 // The farthest vertex from one.
-static int Farthest(const snwFaces* faces, int from)
+static int FarthestVertex(const snwFaces* faces, int from)
 {
     int found = from;
     double most = 0;
@@ -230,7 +230,7 @@ snwResult snwMeshed_WriteJoint(snwContext* context, const snwMesherDef* def, snw
         const snwFaces* faces = &def->inner[i];
         char name[32];
         snprintf(name, sizeof name, "bone%d", i);
-        int head = Farthest(faces, faces->triangles[0][0]), tail = Farthest(faces, head);
+        int head = FarthestVertex(faces, faces->triangles[0][0]), tail = FarthestVertex(faces, head);
         asset.bones[i].def = snwDefaultBoneDef();
         asset.bones[i].def.name = snwArena_Text(&arena, name);
         asset.bones[i].def.head = faces->vertices[head], asset.bones[i].def.tail = faces->vertices[tail];

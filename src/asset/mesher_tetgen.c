@@ -49,7 +49,7 @@ typedef struct Run
 // ---------------------------------------------------------------------------------------------------------------------
 // The complex
 
-static void AddSurface(Complex* complex, const snwMend* mend, int owner, int* numbers)
+static void AddComplexSurface(Complex* complex, const snwMend* mend, int owner, int* numbers)
 {
     for (int i = 0; i < mend->vertexCount; ++i)
         numbers[i] = -1;
@@ -88,9 +88,9 @@ static bool MakeComplex(const snwMesherDef* def, const snwMesherInput* input, sn
     int* numbers = snwArena_Alloc(arena, most, sizeof *numbers);
     if (arena->failed)
         return false;
-    AddSurface(complex, &input->flesh, 0, complex->fleshPoints);
+    AddComplexSurface(complex, &input->flesh, 0, complex->fleshPoints);
     for (int i = 0; i < def->innerCount; ++i)
-        AddSurface(complex, &input->bones[i], 1 + i, numbers);
+        AddComplexSurface(complex, &input->bones[i], 1 + i, numbers);
 
     return true;
 }
@@ -98,27 +98,28 @@ static bool MakeComplex(const snwMesherDef* def, const snwMesherInput* input, sn
 // ---------------------------------------------------------------------------------------------------------------------
 // Fit for TetGen?
 
-static snwResult Refuse(snwMessage* message, const char* text, int count)
+static snwResult RefuseSurface(snwMessage* message, const char* text, int count)
 {
     return snwFail(message, snw_errorInput, "mend the surface, or use the lattice mesher",
         "TetGen needs a closed surface that crosses nothing: this one has %d %s", count, text);
 }
 
-static snwResult CheckSurface(const snwMend* mend, snwMessage* message)
+static snwResult CheckClosedSurface(const snwMend* mend, snwMessage* message)
 {
     const snwSurvey* survey = &mend->after;
     if (survey->openEdges > 0)
-        return Refuse(message, "open edges", survey->openEdges);
+        return RefuseSurface(message, "open edges", survey->openEdges);
     if (survey->crowdedEdges > 0)
-        return Refuse(message, "edges of more than two triangles", survey->crowdedEdges);
+        return RefuseSurface(message, "edges of more than two triangles", survey->crowdedEdges);
     if (survey->pinchedVertices > 0)
-        return Refuse(message, "vertices where it touches itself", survey->pinchedVertices);
+        return RefuseSurface(message, "vertices where it touches itself", survey->pinchedVertices);
     if (mend->before.crossingTriangles > 0)
-        return Refuse(message, "triangles that cross others", mend->before.crossingTriangles);
+        return RefuseSurface(message, "triangles that cross others", mend->before.crossingTriangles);
     if (mend->before.uncheckedTriangles > 0)
-        return Refuse(message, "triangles too crowded to tell whether they cross", mend->before.uncheckedTriangles);
+        return RefuseSurface(
+            message, "triangles too crowded to tell whether they cross", mend->before.uncheckedTriangles);
     if (!mend->sound)
-        return Refuse(message, "shells without a clear outside", survey->shellCount);
+        return RefuseSurface(message, "shells without a clear outside", survey->shellCount);
     return snw_ok;
 }
 
@@ -139,7 +140,7 @@ static snwResult CheckTogether(snwArena* arena, const Complex* complex, snwMessa
     return result;
 }
 
-static snwResult MakeSoup(snwContext* context, const snwMend* mend, snwSoup** soup, snwMessage* message)
+static snwResult MakeMendSoup(snwContext* context, const snwMend* mend, snwSoup** soup, snwMessage* message)
 {
     snwSoupDef def = snwDefaultSoupDef();
     def.vertices = mend->vertices, def.vertexCount = mend->vertexCount;
@@ -151,7 +152,7 @@ static snwResult CheckInside(
     const snwMesherDef* def, const snwMesherInput* input, snwContext* context, snwMessage* message)
 {
     snwSoup* flesh = NULL;
-    snwResult result = MakeSoup(context, &input->flesh, &flesh, message);
+    snwResult result = MakeMendSoup(context, &input->flesh, &flesh, message);
     for (int i = 0; i < def->innerCount && result >= 0; ++i)
     {
         const snwMend* bone = &input->bones[i];
@@ -166,10 +167,10 @@ static snwResult CheckInside(
 snwResult snwMesherInput_CheckForTetgen(
     const snwMesherDef* def, const snwMesherInput* input, snwArena* arena, snwMessage* message)
 {
-    snwResult result = CheckSurface(&input->flesh, message);
+    snwResult result = CheckClosedSurface(&input->flesh, message);
     for (int i = 0; i < def->innerCount && result >= 0; ++i)
     {
-        result = CheckSurface(&input->bones[i], message);
+        result = CheckClosedSurface(&input->bones[i], message);
         if (result < 0)
             snwMessage_AddPlace(message, "inner[%d]", i);
     }
@@ -211,7 +212,7 @@ static bool WriteQuestion(const Run* run, double most, double ratio, snwWriter* 
     return !out->failed;
 }
 
-static snwResult Explain(const Run* run, snwMessage* message)
+static snwResult ExplainTetgen(const Run* run, snwMessage* message)
 {
     const char* remedy = "use the lattice mesher";
     switch (run->helper.end)
@@ -250,7 +251,7 @@ static snwResult AskOnce(Run* run, double most, double ratio, snwArena* arena, s
         result = snwHelper_Run(&def, &answer, &run->helper, run->message);
     snwFree(run->context, question.data);
     if (result >= 0)
-        result = Explain(run, run->message);
+        result = ExplainTetgen(run, run->message);
     if (result >= 0)
         result = snwTetgen_ReadAnswer(
             arena, answer.data, answer.size, run->complex.asked, run->complex.pointCount, mesh, run->message);
@@ -263,7 +264,7 @@ static snwResult AskOnce(Run* run, double most, double ratio, snwArena* arena, s
 }
 
 // A billionth of the size, the same for every run: TetGen 1.5.0 asserts on points that lie on one sphere.
-static void Nudge(Complex* complex, double size)
+static void NudgePoints(Complex* complex, double size)
 {
     uint64_t state = 0x9E3779B97F4A7C15ull;
     for (int i = 0; i < 3 * complex->pointCount; ++i)
@@ -276,7 +277,7 @@ static void Nudge(Complex* complex, double size)
 }
 
 // What TetGen stumbles over most are points in special position, then small and good tets: if it does, without.
-static snwResult Ask(Run* run, double most, snwArena* arena, snwTetMesh* mesh)
+static snwResult AskTetgen(Run* run, double most, snwArena* arena, snwTetMesh* mesh)
 {
     snwResult result = snw_ok;
     Complex* complex = &run->complex;
@@ -285,7 +286,7 @@ static snwResult Ask(Run* run, double most, snwArena* arena, snwTetMesh* mesh)
     for (int attempt = 0; attempt < 4; ++attempt)
     {
         if (attempt == 1)
-            Nudge(complex, run->input->flesh.after.size);
+            NudgePoints(complex, run->input->flesh.after.size);
         result = AskOnce(run, attempt < 3 ? most : 0, attempt < 2 ? SNW_TETGEN_RATIO : 0, arena, mesh);
         if (result != snw_errorInput || run->helper.end == snw_helperLate || run->exhausted)
             break;
@@ -313,7 +314,7 @@ static snwResult ReadFailure(snwReader* reader, snwMessage* message)
     return snwFail(message, snw_errorInput, "use the lattice mesher", "TetGen failed: %s (code %d)", why, code);
 }
 
-static bool ReadPoints(snwReader* reader, snwArena* arena, const snwVec3* points, int count, snwTetMesh* mesh)
+static bool ReadMeshPoints(snwReader* reader, snwArena* arena, const snwVec3* points, int count, snwTetMesh* mesh)
 {
     mesh->vertexCount = snwReadCount(reader, 24);
     mesh->vertices = reader->failed ? NULL : snwArena_Alloc(arena, (size_t)mesh->vertexCount, sizeof *mesh->vertices);
@@ -370,7 +371,7 @@ snwResult snwTetgen_ReadAnswer(snwArena* arena, const unsigned char* data, size_
         return ReadFailure(&reader, message);
     if (magic != snw_tetgenDone)
         return Nonsense(message, "it makes no sense");
-    if (!ReadPoints(&reader, arena, points, count, mesh))
+    if (!ReadMeshPoints(&reader, arena, points, count, mesh))
         return arena->failed ? snwFailMemory(message) : Nonsense(message, "the surface's points are not in it");
     if (!ReadTets(&reader, arena, mesh) || mesh->tetCount == 0)
         return arena->failed ? snwFailMemory(message) : Nonsense(message, "it has no tets, or tets of no points");
@@ -419,14 +420,14 @@ static void DropCavities(snwTetMesh* mesh, int* regions)
     mesh->tetCount = kept;
 }
 
-static snwResult LabelTets(Run* run, snwArena* arena, snwMeshed* meshed)
+static snwResult LabelMeshedTets(Run* run, snwArena* arena, snwMeshed* meshed)
 {
     int count = 1 + run->def->innerCount, made = 0;
     snwSoup** soups = snwAllocArray(run->context, (size_t)count, sizeof(void*));
     meshed->regions = snwArena_Alloc(arena, (size_t)meshed->mesh.tetCount, sizeof *meshed->regions);
     snwResult result = soups != NULL && meshed->regions != NULL ? snw_ok : snwFailMemory(run->message);
     for (; made < count && result >= 0; ++made)
-        result = MakeSoup(
+        result = MakeMendSoup(
             run->context, made == 0 ? &run->input->flesh : &run->input->bones[made - 1], &soups[made], run->message);
 
     // Each tet to the region that its middle lies in.
@@ -469,7 +470,7 @@ static snwResult AskForCount(Run* run, snwArena* arena, snwMeshed* meshed)
     // The limit on volumes is changed by the miss, until the count is near enough.
     double most = FirstLimit(run->def, &run->input->flesh.after);
     bool counted = run->def->tets > 0 || run->def->vertices > 0;
-    snwResult result = Ask(run, most, arena, &meshed->mesh);
+    snwResult result = AskTetgen(run, most, arena, &meshed->mesh);
 
     meshed->report.meshings = 1;
     while (
@@ -478,7 +479,7 @@ static snwResult AskForCount(Run* run, snwArena* arena, snwMeshed* meshed)
         snwTetMesh other;
         most *= exp(Miss(run->def, &meshed->mesh));
         meshed->report.meshings++;
-        snwResult again = Ask(run, most, arena, &other);
+        snwResult again = AskTetgen(run, most, arena, &other);
         if (again == snw_errorMemory)
             return again;
         if (again < 0 || fabs(Miss(run->def, &other)) >= 0.98 * fabs(Miss(run->def, &meshed->mesh)))
@@ -489,7 +490,7 @@ static snwResult AskForCount(Run* run, snwArena* arena, snwMeshed* meshed)
     return result;
 }
 
-static snwResult CheckMesh(const Run* run, snwMeshed* meshed)
+static snwResult CheckTetMesh(const Run* run, snwMeshed* meshed)
 {
     snwFillReport* report = &meshed->report;
     const snwMend* flesh = &run->input->flesh;
@@ -515,7 +516,7 @@ static snwResult CheckMesh(const Run* run, snwMeshed* meshed)
     return snw_ok;
 }
 
-static bool MapVertices(const Run* run, snwArena* arena, snwMeshed* meshed)
+static bool MapMeshedVertices(const Run* run, snwArena* arena, snwMeshed* meshed)
 {
     const snwMend* flesh = &run->input->flesh;
     int count = run->def->faces.vertexCount;
@@ -533,9 +534,9 @@ snwResult snwTetgen_Make(snwContext* context, const snwMesherDef* def, const snw
     snwResult result = MakeComplex(def, input, &work, &run.complex) ? snw_ok : snwFailMemory(message);
     result = result < 0 ? result : AskForCount(&run, arena, meshed);
     meshed->megabytes = run.helper.megabytes;
-    result = result < 0 ? result : LabelTets(&run, arena, meshed);
-    result = result < 0 ? result : CheckMesh(&run, meshed);
-    if (result >= 0 && !MapVertices(&run, arena, meshed))
+    result = result < 0 ? result : LabelMeshedTets(&run, arena, meshed);
+    result = result < 0 ? result : CheckTetMesh(&run, meshed);
+    if (result >= 0 && !MapMeshedVertices(&run, arena, meshed))
         result = snwFailMemory(message);
     snwArena_Free(&work);
     return result;

@@ -34,7 +34,7 @@ int snwPolygon_Axis(const snwVec3* positions, const int* corners, int count)
 // ---------------------------------------------------------------------------------------------------------------------
 // Quads
 
-static double Turn(const snwPolygonCutter* cutter, snwVec3 normal, int a, int b, int c)
+static double TurnAtCorner(const snwPolygonCutter* cutter, snwVec3 normal, int a, int b, int c)
 {
     const snwVec3* p = cutter->positions;
     return snwVec3_Dot(normal, snwVec3_Cross(snwVec3_Sub(p[b], p[a]), snwVec3_Sub(p[c], p[a])));
@@ -43,8 +43,10 @@ static double Turn(const snwPolygonCutter* cutter, snwVec3 normal, int a, int b,
 static snwPolygonCut CutQuad(const snwPolygonCutter* cutter, const int* q, int (*triangles)[3])
 {
     snwVec3 normal = NewellNormal(cutter->positions, q, 4);
-    bool first = Turn(cutter, normal, q[0], q[1], q[2]) > 0 && Turn(cutter, normal, q[0], q[2], q[3]) > 0;
-    bool second = Turn(cutter, normal, q[1], q[2], q[3]) > 0 && Turn(cutter, normal, q[1], q[3], q[0]) > 0;
+    bool first = TurnAtCorner(cutter, normal, q[0], q[1], q[2]) > 0 &&
+                 TurnAtCorner(cutter, normal, q[0], q[2], q[3]) > 0;
+    bool second = TurnAtCorner(cutter, normal, q[1], q[2], q[3]) > 0 &&
+                  TurnAtCorner(cutter, normal, q[1], q[3], q[0]) > 0;
     int s = !first && second;
     for (int k = 0; k < 3; ++k)
     {
@@ -146,7 +148,7 @@ static snwPolygonCut ClipEars(Ring* ring, const int* corners, int count, int64_t
     return outcome;
 }
 
-static bool MakeRing(snwPolygonCutter* cutter, const int* corners, int count, Ring* ring)
+static bool MakePolygonRing(snwPolygonCutter* cutter, const int* corners, int count, Ring* ring)
 {
     cutter->points.count = cutter->ring.count = 0;
     if (count > INT_MAX / 3 || !snwArray_Reserve(cutter->context, &cutter->points, 2 * count) ||
@@ -187,7 +189,7 @@ snwPolygonCut snwPolygonCutter_Cut(snwPolygonCutter* cutter, const int* corners,
     if (count == 4)
         return CutQuad(cutter, corners, triangles);
     Ring ring;
-    if (!MakeRing(cutter, corners, count, &ring))
+    if (!MakePolygonRing(cutter, corners, count, &ring))
         return snw_polygonNoMemory;
     return ClipEars(&ring, corners, count, &cutter->budget, triangles);
 }

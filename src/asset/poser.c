@@ -14,7 +14,7 @@
 
 enum
 {
-    snw_mostPieces = 20000 // between two keys: more than anyone takes
+    poser_mostPieces = 20000 // between two keys: more than anyone takes
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ bool snwAssetAnimation_FindTimes(snwContext* context, const snwAssetAnimation* a
         bool end = animation->end - time < SNW_LEAST && time < animation->end;
         if (time < 0 || end || (last >= 0 && time - last < SNW_LEAST))
             continue;
-        int pieces = last >= 0 ? (int)ceil(fmin((time - last) / SNW_STEP - 1e-6, snw_mostPieces)) : 1;
+        int pieces = last >= 0 ? (int)ceil(fmin((time - last) / SNW_STEP - 1e-6, poser_mostPieces)) : 1;
         for (int k = 1; k <= pieces && made; ++k)
             made = snwArray_Push(context, times, last >= 0 ? last + (time - last) * k / pieces : time);
         last = time;
@@ -124,7 +124,7 @@ bool snwAssetAnimation_FindTimes(snwContext* context, const snwAssetAnimation* a
 // ---------------------------------------------------------------------------------------------------------------------
 // Nodes
 
-static void PlaceNode(snwAssetPoser* poser, int node)
+static void PlacePoserNode(snwAssetPoser* poser, int node)
 {
     const snwAssetNode* from = &poser->asset->nodes[node];
     const snwAssetPose* pose = &poser->poses[node];
@@ -146,7 +146,7 @@ void snwAssetPoser_Pose(snwAssetPoser* poser, const snwAssetAnimation* animation
         UseChannel(&animation->channels[i], time, &poser->poses[node]);
     }
     for (int i = 0; i < asset->nodeCount; ++i)
-        PlaceNode(poser, poser->order[i]);
+        PlacePoserNode(poser, poser->order[i]);
 }
 
 snwResult snwAssetPoser_Make(const snwAsset* asset, snwArena* arena, snwAssetPoser* poser, snwMessage* message)

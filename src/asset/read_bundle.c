@@ -55,7 +55,7 @@ static const Key s_keys[] = {
     REAL("scale", scale, 1e-9, 1e9),
 };
 
-static const Key* FindKey(const char* name)
+static const Key* FindBundleKey(const char* name)
 {
     for (size_t i = 0; i < sizeof s_keys / sizeof *s_keys; ++i)
         if (strcmp(s_keys[i].name, name) == 0)
@@ -87,7 +87,7 @@ static snwResult ReadKeys(snwJson* json, json_t* document, snwAsset* asset, Bund
     json_object_foreach(document, name, value)
     {
         // Keys that are not known are told, not refused.
-        const Key* key = FindKey(name);
+        const Key* key = FindBundleKey(name);
         if (key == NULL)
         {
             snwAsset_Note(asset, snw_noteLeftOut, "", "the key '%.60s'", name);
@@ -168,7 +168,7 @@ static const snwAssetReader* MeshReader(const char* name)
     }
 }
 
-static snwResult ReadPart(
+static snwResult ReadBundlePart(
     const snwAssetInput* input, const snwAssetReader* reader, const char* name, snwAsset* asset, snwMessage* message)
 {
     char* data = NULL;
@@ -192,22 +192,22 @@ static snwResult ReadPart(
     return result;
 }
 
-static snwResult ReadParts(const snwAssetInput* input, const Bundle* bundle, snwAsset* asset, snwMessage* message)
+static snwResult ReadBundleParts(const snwAssetInput* input, const Bundle* bundle, snwAsset* asset, snwMessage* message)
 {
-    snwResult result = ReadPart(input, MeshReader(bundle->mesh), bundle->mesh, asset, message);
+    snwResult result = ReadBundlePart(input, MeshReader(bundle->mesh), bundle->mesh, asset, message);
     if (result >= 0 && bundle->handles != NULL)
-        result = ReadPart(input, &snw_tgfReader, bundle->handles, asset, message);
+        result = ReadBundlePart(input, &snw_tgfReader, bundle->handles, asset, message);
     if (result >= 0 && bundle->weights != NULL)
-        result = ReadPart(input, &snw_dmatReader, bundle->weights, asset, message);
+        result = ReadBundlePart(input, &snw_dmatReader, bundle->weights, asset, message);
     if (result >= 0 && bundle->motion != NULL)
-        result = ReadPart(input, &snw_handleTextReader, bundle->motion, asset, message);
+        result = ReadBundlePart(input, &snw_handleTextReader, bundle->motion, asset, message);
     return result;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Weights
 
-static snwResult CheckWeights(const snwAsset* asset, snwMessage* message)
+static snwResult CheckBundleWeights(const snwAsset* asset, snwMessage* message)
 {
     const snwAssetMatrix* matrix = &asset->matrix;
     if (asset->meshCount != 1)
@@ -221,21 +221,21 @@ static snwResult CheckWeights(const snwAsset* asset, snwMessage* message)
     return snw_ok;
 }
 
-static bool Counts(double value)
+static bool CountsAsWeight(double value)
 {
     return value >= s_crumb;
 }
 
-static int64_t CountEntries(const snwAssetMatrix* matrix)
+static int64_t CountMatrixEntries(const snwAssetMatrix* matrix)
 {
     int64_t count = 0, all = (int64_t)matrix->rows * matrix->columns;
     for (int64_t i = 0; i < all; ++i)
-        count += Counts(matrix->values[i]);
+        count += CountsAsWeight(matrix->values[i]);
     return count;
 }
 
 // One row: entries from `at` on, summing to one. Returns how many.
-static int PutRow(snwAsset* asset, int row, int* bones, double* values)
+static int PutBundleRow(snwAsset* asset, int row, int* bones, double* values)
 {
     const snwAssetMatrix* matrix = &asset->matrix;
     double sum = 0;
@@ -247,7 +247,7 @@ static int PutRow(snwAsset* asset, int row, int* bones, double* values)
         double value = matrix->values[(int64_t)k * matrix->rows + row];
         if (value <= -1e-3)
             snwAsset_Note(asset, snw_noteRepaired, "", "weights below zero were set to zero");
-        if (!Counts(value))
+        if (!CountsAsWeight(value))
             continue;
         bones[count] = k;
         values[count++] = value;
@@ -265,20 +265,20 @@ static int PutRow(snwAsset* asset, int row, int* bones, double* values)
     return count;
 }
 
-static snwResult MakeWeights(snwAsset* asset, snwMessage* message)
+static snwResult MakeBundleWeights(snwAsset* asset, snwMessage* message)
 {
-    snwResult result = CheckWeights(asset, message);
+    snwResult result = CheckBundleWeights(asset, message);
     if (result < 0)
         return result;
     const snwAssetMatrix* matrix = &asset->matrix;
-    int64_t entries = CountEntries(matrix);
+    int64_t entries = CountMatrixEntries(matrix);
     int* starts = snwAsset_Alloc(asset, matrix->rows + 1, sizeof *starts);
     int* bones = snwAsset_Alloc(asset, entries + 1, sizeof *bones);
     double* values = snwAsset_Alloc(asset, entries + 1, sizeof *values);
     if (starts == NULL || bones == NULL || values == NULL || entries > INT32_MAX)
         return snwFailMemory(message);
     for (int i = 0; i < matrix->rows; ++i)
-        starts[i + 1] = starts[i] + PutRow(asset, i, bones + starts[i], values + starts[i]);
+        starts[i + 1] = starts[i] + PutBundleRow(asset, i, bones + starts[i], values + starts[i]);
     asset->meshes[0].weights = (snwAssetWeights){starts, bones, values, matrix->columns};
     asset->matrix = (snwAssetMatrix){0}; // the weights say it
     return snw_ok;
@@ -312,9 +312,9 @@ snwResult snwBundle_Read(const snwAssetInput* input, snwAsset* asset, snwMessage
             message, snw_errorInput, "open it where its files are", "a bundle is read with the files beside it");
     asset->flesh = (snwAssetFlesh){
         bundle.young, bundle.poisson, bundle.timeStep, bundle.scale, bundle.model == NULL ? "" : bundle.model};
-    result = ReadParts(input, &bundle, asset, message);
+    result = ReadBundleParts(input, &bundle, asset, message);
     if (result >= 0 && bundle.weights != NULL)
-        result = MakeWeights(asset, message);
+        result = MakeBundleWeights(asset, message);
     return result < 0 ? result : SetTimes(asset, bundle.timeStep, message);
 }
 

@@ -15,7 +15,7 @@ static uint32_t Take32(const char* at, bool big)
                : (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
-static float TakeFloat(const char* at, bool big)
+static float TakeCacheFloat(const char* at, bool big)
 {
     uint32_t bits = Take32(at, big);
     float value;
@@ -33,7 +33,7 @@ typedef struct Cache
     size_t frameBytes; // that a frame takes anywhere: its points and its time
 } Cache;
 
-static snwResult CheckSize(const Cache* cache, snwMessage* message)
+static snwResult CheckCacheSize(const Cache* cache, snwMessage* message)
 {
     if (cache->frames == 0 || cache->points == 0)
         return snwFail(message, snw_errorInput, "export it again", "the cache is empty: %u frames of %u points",
@@ -49,7 +49,7 @@ static snwResult CheckSize(const Cache* cache, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult ReadPoints(const Cache* cache, snwAsset* asset, const char* at, snwMessage* message)
+static snwResult ReadCachePoints(const Cache* cache, snwAsset* asset, const char* at, snwMessage* message)
 {
     int64_t width = 3 * (int64_t)cache->points, count = width * cache->frames;
     float* positions = snwAsset_Alloc(asset, count, sizeof *positions);
@@ -59,7 +59,7 @@ static snwResult ReadPoints(const Cache* cache, snwAsset* asset, const char* at,
     // Floats of either order of bytes, all finite.
     for (int64_t i = 0; i < count; ++i)
     {
-        positions[i] = TakeFloat(at + 4 * i, cache->big);
+        positions[i] = TakeCacheFloat(at + 4 * i, cache->big);
         if (!isfinite(positions[i]))
             return snwFail(message, snw_errorInput, "the program that wrote it let something explode",
                 "frame %lld, point %lld: %c is not a finite number", (long long)(i / width), (long long)(i % width / 3),
@@ -85,7 +85,8 @@ static double* MakeTimes(const Cache* cache, snwAsset* asset)
 
 static snwResult ReadPc2Times(const Cache* cache, snwAsset* asset, snwMessage* message)
 {
-    double start = TakeFloat(cache->input->data + 20, false), step = TakeFloat(cache->input->data + 24, false);
+    double start = TakeCacheFloat(cache->input->data + 20, false),
+           step = TakeCacheFloat(cache->input->data + 24, false);
     double* times = MakeTimes(cache, asset);
     if (times == NULL)
         return snwFailMemory(message);
@@ -112,10 +113,10 @@ snwResult snwPc2_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* m
         .input = input, .frames = Take32(input->data + 28, false), .points = Take32(input->data + 16, false)};
     cache.header = 32;
     cache.frameBytes = 12 * (size_t)cache.points;
-    snwResult result = CheckSize(&cache, message);
+    snwResult result = CheckCacheSize(&cache, message);
     if (result >= 0)
         result = ReadPc2Times(&cache, asset, message);
-    return result < 0 ? result : ReadPoints(&cache, asset, input->data + cache.header, message);
+    return result < 0 ? result : ReadCachePoints(&cache, asset, input->data + cache.header, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ static snwResult ReadMddTimes(const Cache* cache, snwAsset* asset, snwMessage* m
         return snwFailMemory(message);
     for (uint32_t i = 0; i < cache->frames; ++i)
     {
-        times[i] = TakeFloat(cache->input->data + 8 + 4 * (size_t)i, true);
+        times[i] = TakeCacheFloat(cache->input->data + 8 + 4 * (size_t)i, true);
         if (!isfinite(times[i]))
             return snwFail(message, snw_errorInput, NULL, "frame %u: its time is not a finite number", i);
         if (i > 0 && times[i] <= times[i - 1])
@@ -148,11 +149,11 @@ snwResult snwMdd_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* m
         .points = Take32(input->data + 4, true),
         .header = 8};
     cache.frameBytes = 4 + 12 * (size_t)cache.points;
-    snwResult result = CheckSize(&cache, message);
+    snwResult result = CheckCacheSize(&cache, message);
     if (result >= 0)
         result = ReadMddTimes(&cache, asset, message);
     return result < 0 ? result
-                      : ReadPoints(&cache, asset, input->data + cache.header + 4 * (size_t)cache.frames, message);
+                      : ReadCachePoints(&cache, asset, input->data + cache.header + 4 * (size_t)cache.frames, message);
 }
 
 const snwAssetReader snw_pc2Reader = {snw_assetPc2, "PC2 point cache", ".pc2", snwPc2_Read};

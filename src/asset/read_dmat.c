@@ -12,7 +12,7 @@ typedef struct Shape
     int64_t columns, rows;
 } Shape;
 
-static Shape ReadShape(snwScan* scan)
+static Shape ReadMatrixShape(snwScan* scan)
 {
     Shape shape;
     shape.columns = snwScan_Int(scan, "the number of columns", 0, snw_maxAssetVertices);
@@ -21,7 +21,7 @@ static Shape ReadShape(snwScan* scan)
 }
 
 // At least a digit per value and a blank between two, or eight bytes.
-static snwResult MakeRoom(
+static snwResult MakeMatrixRoom(
     snwAsset* asset, Shape shape, const snwScan* scan, bool binary, double** values, snwMessage* message)
 {
     int64_t count = shape.columns * shape.rows;
@@ -38,7 +38,7 @@ static snwResult MakeRoom(
     return snw_ok;
 }
 
-static snwResult ReadText(snwScan* scan, Shape shape, double* values, snwMessage* message)
+static snwResult ReadMatrixText(snwScan* scan, Shape shape, double* values, snwMessage* message)
 {
     for (int64_t i = 0; i < shape.columns * shape.rows; ++i)
     {
@@ -52,7 +52,7 @@ static snwResult ReadText(snwScan* scan, Shape shape, double* values, snwMessage
     return snw_ok;
 }
 
-static double TakeReal(const char* bytes)
+static double TakeMatrixReal(const char* bytes)
 {
     uint64_t bits = 0;
     double value;
@@ -66,7 +66,7 @@ static snwResult ReadBinary(snwScan* scan, Shape shape, double* values, snwMessa
 {
     for (int64_t i = 0; i < shape.columns * shape.rows; ++i, scan->next += 8)
     {
-        values[i] = TakeReal(scan->next);
+        values[i] = TakeMatrixReal(scan->next);
         if (!isfinite(values[i]))
             return snwFail(message, snw_errorInput, NULL, "row %lld of column %lld is not a finite number",
                 (long long)(i % shape.rows), (long long)(i / shape.rows));
@@ -88,13 +88,13 @@ static bool EndHeader(snwScan* scan)
 static snwResult ReadSecond(snwScan* scan, snwAsset* asset, snwMessage* message)
 {
     double* values = NULL;
-    Shape shape = ReadShape(scan);
+    Shape shape = ReadMatrixShape(scan);
     if (scan->failed)
         return snwScan_Fail(scan, message);
     if (!EndHeader(scan))
         return snwScan_FailWith(scan, message, "raw values follow the end of that line at once",
             "the second header is not a line of two numbers");
-    snwResult result = MakeRoom(asset, shape, scan, true, &values, message);
+    snwResult result = MakeMatrixRoom(asset, shape, scan, true, &values, message);
     if (values == NULL)
         return result;
     result = ReadBinary(scan, shape, values, message);
@@ -107,16 +107,16 @@ snwResult snwDmat_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* 
 {
     snwScan scan = snwMakeScan(input->data, input->size, 0);
     double* values = NULL;
-    Shape shape = ReadShape(&scan);
+    Shape shape = ReadMatrixShape(&scan);
     if (scan.failed)
         return snwScan_Fail(&scan, message);
     bool empty = shape.columns * shape.rows == 0;
     if (empty && !snwScan_IsAtEnd(&scan))
         return ReadSecond(&scan, asset, message);
-    snwResult result = MakeRoom(asset, shape, &scan, false, &values, message);
+    snwResult result = MakeMatrixRoom(asset, shape, &scan, false, &values, message);
     if (values == NULL)
         return result;
-    result = ReadText(&scan, shape, values, message);
+    result = ReadMatrixText(&scan, shape, values, message);
     if (result >= 0 && !snwScan_IsAtEnd(&scan))
         snwAsset_Note(asset, snw_noteLeftOut, "", "bytes behind the last value");
     return result;

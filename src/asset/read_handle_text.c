@@ -53,7 +53,7 @@ static snwVec3 Vec(const double* numbers)
 // ---------------------------------------------------------------------------------------------------------------------
 // Points
 
-static snwVec3 PointOf(const HandleText* text, int handle)
+static snwVec3 PointOfHandle(const HandleText* text, int handle)
 {
     const snwAsset* asset = text->asset;
     return asset->handleCount > 0 ? asset->points[asset->handles[handle].a] : Vec(text->numbers + 6 * (size_t)handle);
@@ -66,7 +66,7 @@ static void PosePoints(const HandleText* text, const double* frame, snwTransform
         const double* rest = text->numbers + 6 * (size_t)i;
         const double* now = frame + 6 * (size_t)i;
         snwQuat q = snwQuat_Normalize(snwQuat_Mul(FromAngles(now + 3), snwQuat_Conjugate(text->rests[i])));
-        snwVec3 c = PointOf(text, i);
+        snwVec3 c = PointOfHandle(text, i);
         snwVec3 moved = snwVec3_Add(c, snwVec3_Sub(Vec(now), Vec(rest)));
         transforms[i] = (snwTransform){snwVec3_Sub(moved, snwQuat_Rotate(q, c)), q};
     }
@@ -80,7 +80,7 @@ static snwQuat AboutRest(snwQuat rest, const double* degrees)
     return snwQuat_Mul(rest, snwQuat_Mul(FromAngles(degrees), snwQuat_Conjugate(rest)));
 }
 
-static void PoseBones(const HandleText* text, const double* frame, snwTransform* transforms)
+static void PoseHandleBones(const HandleText* text, const double* frame, snwTransform* transforms)
 {
     snwQuat root = AboutRest(FromAngles(text->numbers + 3), frame);
     snwVec3 shift = snwVec3_Sub(Vec(frame + 3), Vec(text->numbers));
@@ -106,7 +106,7 @@ static void PoseBones(const HandleText* text, const double* frame, snwTransform*
     }
 }
 
-static snwResult FindParents(HandleText* text, snwMessage* message)
+static snwResult FindHandleParents(HandleText* text, snwMessage* message)
 {
     const snwAsset* asset = text->asset;
     int* ending = snwAsset_Alloc(text->asset, asset->pointCount, sizeof *ending);
@@ -125,7 +125,7 @@ static snwResult FindParents(HandleText* text, snwMessage* message)
 }
 
 // From every bone up to one that is in order already; then down again. A bone met twice on the way up is a circle.
-static snwResult OrderBones(HandleText* text, snwMessage* message)
+static snwResult OrderHandleBones(HandleText* text, snwMessage* message)
 {
     int* path = snwAsset_Alloc(text->asset, text->handles, sizeof *path);
     char* state = snwAsset_Alloc(text->asset, text->handles, 1); // 1: on the way, 2: in order
@@ -163,8 +163,8 @@ static snwResult PrepareBones(HandleText* text, snwMessage* message)
     text->order = snwAsset_Alloc(text->asset, text->handles, sizeof *text->order);
     if (text->parents == NULL || text->order == NULL)
         return snwFailMemory(message);
-    snwResult result = FindParents(text, message);
-    return result < 0 ? result : OrderBones(text, message);
+    snwResult result = FindHandleParents(text, message);
+    return result < 0 ? result : OrderHandleBones(text, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ static snwResult FindLayout(HandleText* text, int64_t count, const snwScan* scan
     return snw_ok;
 }
 
-static snwResult ReadNumbers(HandleText* text, int64_t count, snwScan* scan, snwMessage* message)
+static snwResult ReadHandleNumbers(HandleText* text, int64_t count, snwScan* scan, snwMessage* message)
 {
     double* numbers = snwAsset_Alloc(text->asset, count, sizeof *numbers);
     text->rests = snwAsset_Alloc(text->asset, text->handles, sizeof *text->rests);
@@ -264,13 +264,13 @@ static snwResult ReadNumbers(HandleText* text, int64_t count, snwScan* scan, snw
     return snw_ok;
 }
 
-static snwResult PoseFrames(const HandleText* text, snwTransform* transforms, double* times, snwMessage* message)
+static snwResult PoseTextFrames(const HandleText* text, snwTransform* transforms, double* times, snwMessage* message)
 {
     for (int k = 0; k < text->frames; ++k)
     {
         const double* frame = text->numbers + (size_t)(k + 1) * (size_t)text->block;
         snwTransform* posed = transforms + (size_t)k * (size_t)text->handles;
-        (text->bones ? PoseBones : PosePoints)(text, frame, posed);
+        (text->bones ? PoseHandleBones : PosePoints)(text, frame, posed);
         for (int i = 0; i < text->handles; ++i)
             if (!snwTransform_IsFinite(posed[i]))
                 return snwFail(message, snw_errorInput, "its numbers must be smaller",
@@ -293,7 +293,7 @@ static snwResult MakeMotion(HandleText* text, snwMessage* message)
     if (transforms == NULL || times == NULL)
         return snwFailMemory(message);
     asset->handleMotion = (snwAssetHandleMotion){text->handles, text->frames, transforms, times};
-    return PoseFrames(text, transforms, times, message);
+    return PoseTextFrames(text, transforms, times, message);
 }
 
 snwResult snwHandleText_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* message)
@@ -309,7 +309,7 @@ snwResult snwHandleText_Read(const snwAssetInput* input, snwAsset* asset, snwMes
     if (result >= 0)
         result = FindLayout(&text, count, &scan, message);
     if (result >= 0)
-        result = ReadNumbers(&text, count, &scan, message);
+        result = ReadHandleNumbers(&text, count, &scan, message);
     return result < 0 ? result : MakeMotion(&text, message);
 }
 

@@ -92,7 +92,7 @@ static bool HasLabels(snwScan scan, int count)
 }
 
 // A whole number, also as 1.0.
-static int TakeLabel(snwScan* scan)
+static int TakeMeditLabel(snwScan* scan)
 {
     double value = snwScan_Real(scan, "a label");
     if (scan->failed || (value >= INT_MIN && value <= INT_MAX && value == floor(value)))
@@ -101,7 +101,7 @@ static int TakeLabel(snwScan* scan)
     return 0;
 }
 
-static void ReadRow(Reader* reader, const snwMeditSection* section, bool labels)
+static void ReadMeditRow(Reader* reader, const snwMeditSection* section, bool labels)
 {
     snwScan* scan = &reader->scan;
     double row[3] = {0};
@@ -117,7 +117,7 @@ static void ReadRow(Reader* reader, const snwMeditSection* section, bool labels)
         place = k == 0 ? (int)scan->line : place;
     }
 
-    int label = labels ? TakeLabel(scan) : 0;
+    int label = labels ? TakeMeditLabel(scan) : 0;
     if (scan->failed)
         return;
     if (section->corners == 0)
@@ -126,7 +126,7 @@ static void ReadRow(Reader* reader, const snwMeditSection* section, bool labels)
         snwMedit_AddElement(&reader->draft, section, corners, label, place);
 }
 
-static void ReadSection(Reader* reader, const snwMeditSection* section)
+static void ReadTextSection(Reader* reader, const snwMeditSection* section)
 {
     snwScan* scan = &reader->scan;
     int numbers = section->corners == 0 ? reader->dimension : section->corners;
@@ -148,7 +148,7 @@ static void ReadSection(Reader* reader, const snwMeditSection* section)
     if (!labels)
         snwAsset_Note(reader->asset, snw_noteRepaired, section->word, "a section has no labels; they are 0 now");
     for (int64_t i = 0; i < count && !scan->failed && !reader->draft.failed; ++i)
-        ReadRow(reader, section, labels);
+        ReadMeditRow(reader, section, labels);
     snwMedit_NoteSection(&reader->draft, section, count);
 }
 
@@ -179,7 +179,7 @@ static void SkipSection(Reader* reader, snwWord word)
 }
 
 // false: the file is at its end.
-static bool ReadWord(Reader* reader)
+static bool ReadMeditWord(Reader* reader)
 {
     snwWord word = snwScan_Word(&reader->scan);
     const snwMeditSection* section = snwMedit_FindSection(word, -1);
@@ -193,7 +193,7 @@ static bool ReadWord(Reader* reader)
     else if (snwWord_IsNoCase(word, "Dimension"))
         reader->dimension = (int)snwScan_Int(&reader->scan, "the dimension", 2, 3);
     else if (section != NULL)
-        ReadSection(reader, section);
+        ReadTextSection(reader, section);
     else if (snwWord_ToReal(word, &number) && reader->known)
     {
         if (reader->stray++ == 0)
@@ -208,7 +208,7 @@ static bool ReadWord(Reader* reader)
     return !reader->scan.failed && !reader->draft.failed;
 }
 
-static snwResult Finish(Reader* reader, snwMessage* message)
+static snwResult FinishMedit(Reader* reader, snwMessage* message)
 {
     snwAssetMesh* mesh;
     char place[48];
@@ -237,10 +237,10 @@ static snwResult ReadMedit(const snwAssetInput* input, snwAsset* asset, snwMessa
         result = snwMedit_ReadBinary(input->data, input->size, &reader.draft, message);
     else
     {
-        while (ReadWord(&reader))
+        while (ReadMeditWord(&reader))
         {
         }
-        result = Finish(&reader, message);
+        result = FinishMedit(&reader, message);
     }
 
     snwDraft_Free(&reader.draft);

@@ -15,7 +15,7 @@ typedef struct Binary
     const char* problem; // NULL: none
 } Binary;
 
-static void Take(Binary* binary, void* value, size_t size)
+static void TakeBytes(Binary* binary, void* value, size_t size)
 {
     unsigned char* to = value;
     memset(to, 0, size);
@@ -30,54 +30,54 @@ static void Take(Binary* binary, void* value, size_t size)
     binary->position += size;
 }
 
-static int64_t TakeInt(Binary* binary, bool wide)
+static int64_t TakeBinaryInt(Binary* binary, bool wide)
 {
     int32_t narrow;
     int64_t value;
     if (wide)
-        Take(binary, &value, sizeof value);
+        TakeBytes(binary, &value, sizeof value);
     else
     {
-        Take(binary, &narrow, sizeof narrow);
+        TakeBytes(binary, &narrow, sizeof narrow);
         value = narrow;
     }
     return value;
 }
 
-static double TakeReal(Binary* binary)
+static double TakeBinaryReal(Binary* binary)
 {
     float narrow;
     double value;
     if (binary->version > 1)
-        Take(binary, &value, sizeof value);
+        TakeBytes(binary, &value, sizeof value);
     else
     {
-        Take(binary, &narrow, sizeof narrow);
+        TakeBytes(binary, &narrow, sizeof narrow);
         value = narrow;
     }
     return value;
 }
 
-static int TakeLabel(Binary* binary)
+static int TakeBinaryLabel(Binary* binary)
 {
-    int64_t label = TakeInt(binary, binary->version == 4);
+    int64_t label = TakeBinaryInt(binary, binary->version == 4);
     if (label < INT_MIN || label > INT_MAX)
         binary->problem = "a label is out of range";
     return binary->problem == NULL ? (int)label : 0;
 }
 
-static void ReadRow(Binary* binary, const snwMeditSection* section, snwDraft* draft)
+static void ReadBinaryRow(Binary* binary, const snwMeditSection* section, snwDraft* draft)
 {
     double row[3] = {0};
     int corners[10];
     for (int k = 0; section->corners == 0 && k < binary->dimension; ++k)
-        row[k] = TakeReal(binary);
+        row[k] = TakeBinaryReal(binary);
     for (int k = 0; k < section->corners; ++k)
     {
-        int64_t corner = TakeInt(binary, binary->version == 4);
+        int64_t corner = TakeBinaryInt(binary, binary->version == 4);
         corners[k] = corner < 1 ? -1 : corner > INT_MAX ? INT_MAX : (int)corner - 1;
     }
-    int label = TakeLabel(binary);
+    int label = TakeBinaryLabel(binary);
     if (binary->problem != NULL)
         return;
     if (section->corners == 0)
@@ -86,17 +86,17 @@ static void ReadRow(Binary* binary, const snwMeditSection* section, snwDraft* dr
         snwMedit_AddElement(draft, section, corners, label, draft->faces.count + 1);
 }
 
-static void ReadSection(Binary* binary, const snwMeditSection* section, snwDraft* draft)
+static void ReadBinarySection(Binary* binary, const snwMeditSection* section, snwDraft* draft)
 {
     int64_t whole = binary->version == 4 ? 8 : 4, real = binary->version == 1 ? 4 : 8;
     int64_t row = whole + (section->corners == 0 ? binary->dimension * real : section->corners * whole);
-    int64_t count = TakeInt(binary, binary->version == 4);
+    int64_t count = TakeBinaryInt(binary, binary->version == 4);
     if (binary->problem == NULL && (count < 0 || count > (int64_t)(binary->size - binary->position) / row))
         binary->problem = "the file is too short for a section";
     if (section->corners == 0 && draft->positions.count > 0)
         binary->problem = "there are vertices twice";
     for (int64_t i = 0; i < count && binary->problem == NULL && !draft->failed; ++i)
-        ReadRow(binary, section, draft);
+        ReadBinaryRow(binary, section, draft);
     if (binary->problem == NULL)
         snwMedit_NoteSection(draft, section, count);
 }
@@ -104,7 +104,7 @@ static void ReadSection(Binary* binary, const snwMeditSection* section, snwDraft
 // false: it was the last one.
 static bool ReadKeyword(Binary* binary, snwDraft* draft)
 {
-    int64_t code = TakeInt(binary, false), next = TakeInt(binary, binary->version >= 3);
+    int64_t code = TakeBinaryInt(binary, false), next = TakeBinaryInt(binary, binary->version >= 3);
     if (binary->problem != NULL || code == snw_meditEnd)
         return false;
     const snwMeditSection* section = code > INT_MAX || code < 1 ? NULL
@@ -113,12 +113,12 @@ static bool ReadKeyword(Binary* binary, snwDraft* draft)
     // What is known by its code; what is not is skipped by its length.
     if (code == snw_meditDimension)
     {
-        binary->dimension = (int)TakeInt(binary, false);
+        binary->dimension = (int)TakeBinaryInt(binary, false);
         if (binary->problem == NULL && binary->dimension != 2 && binary->dimension != 3)
             binary->problem = "the dimension is neither 2 nor 3";
     }
     else if (section != NULL)
-        ReadSection(binary, section, draft);
+        ReadBinarySection(binary, section, draft);
     else
         snwAsset_Note(draft->asset, snw_noteLeftOut, "", "a section of no use here");
 
@@ -144,7 +144,7 @@ snwResult snwMedit_ReadBinary(const char* data, size_t size, snwDraft* draft, sn
     snwAssetMesh* mesh;
 
     // The version says how wide numbers are.
-    binary.version = (int)TakeInt(&binary, false);
+    binary.version = (int)TakeBinaryInt(&binary, false);
     if (binary.version < 1 || binary.version > 4)
         binary.problem = "its version is none of 1 to 4";
     while (binary.problem == NULL && ReadKeyword(&binary, draft))

@@ -65,7 +65,7 @@ static void Need(Reader* reader, bool enough)
 // Vertices
 
 // A number that may be left out or be no finite one, as exporters write normals of faces without area.
-static float TakeFloat(Reader* reader, const char* what)
+static float TakeObjFloat(Reader* reader, const char* what)
 {
     snwWord word = snwScan_WordInLine(&reader->scan);
     double value = 0;
@@ -94,7 +94,7 @@ static void AddColor(Reader* reader, const double* color)
 }
 
 // x y z, x y z w, x y z r g b or x y z r g b a
-static void ReadVertex(Reader* reader)
+static void ReadObjVertex(Reader* reader)
 {
     double row[7] = {0, 0, 0, 1, 1, 1, 1};
     int count = 0;
@@ -116,14 +116,14 @@ static void ReadVertex(Reader* reader)
 static void ReadNormal(Reader* reader)
 {
     for (int k = 0; k < 3; ++k)
-        Need(reader, snwArray_Push(reader->context, &reader->normals, TakeFloat(reader, "a normal")));
+        Need(reader, snwArray_Push(reader->context, &reader->normals, TakeObjFloat(reader, "a normal")));
 }
 
 // v counts from the bottom there and from the top here.
 static void ReadTexcoord(Reader* reader)
 {
     double v = 0;
-    float u = TakeFloat(reader, "a texture coordinate"), top = 0;
+    float u = TakeObjFloat(reader, "a texture coordinate"), top = 0;
     snwWord word = snwScan_WordInLine(&reader->scan);
     bool number = word.size == 0 || snwWord_ToReal(word, &v);
     if (!number && !snwWord_IsNotFinite(word))
@@ -165,18 +165,18 @@ static bool ParseCorner(snwWord word, int64_t indices[3])
 }
 
 // From 0, or -1: not given. Negative ones count back from the last one so far.
-static int Resolve(int64_t index, int count)
+static int ResolveIndex(int64_t index, int count)
 {
     if (index < 0)
         index += (int64_t)count + 1;
     return index < 1 ? -1 : index > INT_MAX ? INT_MAX : (int)(index - 1);
 }
 
-static int TakeVertex(Reader* reader, snwWord word, int64_t indices[3])
+static int TakeObjVertex(Reader* reader, snwWord word, int64_t indices[3])
 {
     if (!ParseCorner(word, indices))
         snwScan_Miss(&reader->scan, "a corner", word, "is no index of a vertex");
-    int vertex = Resolve(indices[0], reader->draft.positions.count);
+    int vertex = ResolveIndex(indices[0], reader->draft.positions.count);
     if (vertex < 0 && indices[0] == 0)
         snwScan_Miss(&reader->scan, "a corner", word, "has index 0, but vertices count from 1");
     else if (vertex < 0)
@@ -209,7 +209,7 @@ static void BeginPart(Reader* reader)
     snwDraft_BeginPart(&reader->draft, text, material);
 }
 
-static void ReadFace(Reader* reader)
+static void ReadObjFace(Reader* reader)
 {
     if (reader->partChanged)
         BeginPart(reader);
@@ -220,15 +220,15 @@ static void ReadFace(Reader* reader)
         snwWord word = snwScan_WordInLine(&reader->scan);
         if (word.size == 0 || reader->scan.failed || reader->draft.failed)
             return;
-        snwDraft_AddCorner(&reader->draft, TakeVertex(reader, word, indices));
-        int texcoord = Resolve(indices[1], reader->texcoords.count / 2);
-        int normal = Resolve(indices[2], reader->normals.count / 3);
+        snwDraft_AddCorner(&reader->draft, TakeObjVertex(reader, word, indices));
+        int texcoord = ResolveIndex(indices[1], reader->texcoords.count / 2);
+        int normal = ResolveIndex(indices[2], reader->normals.count / 3);
         Need(reader, snwArray_Push(reader->context, &reader->cornerTexcoords, texcoord));
         Need(reader, snwArray_Push(reader->context, &reader->cornerNormals, normal));
     }
 }
 
-static void ReadLine(Reader* reader)
+static void ReadPolyline(Reader* reader)
 {
     int ends[2] = {0};
     int64_t indices[3];
@@ -238,7 +238,7 @@ static void ReadLine(Reader* reader)
         if (word.size == 0 || reader->scan.failed)
             return;
         ends[0] = ends[1];
-        ends[1] = TakeVertex(reader, word, indices);
+        ends[1] = TakeObjVertex(reader, word, indices);
         if (count > 0)
             snwDraft_AddElement(&reader->draft, &reader->draft.edges, ends, 2, 0);
     }
@@ -247,7 +247,7 @@ static void ReadLine(Reader* reader)
 // ---------------------------------------------------------------------------------------------------------------------
 // Names
 
-static void ReadObject(Reader* reader)
+static void ReadObjObject(Reader* reader)
 {
     reader->object = snwScan_RestOfLine(&reader->scan);
     reader->group = s_nothing;
@@ -261,7 +261,7 @@ static void ReadGroup(Reader* reader)
     reader->partChanged = true;
 }
 
-static void ReadMaterial(Reader* reader)
+static void ReadObjMaterial(Reader* reader)
 {
     reader->material = snwScan_RestOfLine(&reader->scan);
     reader->partChanged = true;
@@ -279,12 +279,12 @@ static void ReadCurve(Reader* reader)
     NoteOddity(reader, snw_oddCurve);
 }
 
-static void ReadPoint(Reader* reader)
+static void NotePoint(Reader* reader)
 {
     NoteOddity(reader, snw_oddPoint);
 }
 
-static void ReadCommand(Reader* reader)
+static void NoteCommand(Reader* reader)
 {
     NoteOddity(reader, snw_oddCommand);
 }
@@ -301,16 +301,16 @@ typedef struct Statement
 } Statement;
 
 static const Statement s_statements[] = {
-    {"v", ReadVertex},
-    {"f", ReadFace},
+    {"v", ReadObjVertex},
+    {"f", ReadObjFace},
     {"vn", ReadNormal},
     {"vt", ReadTexcoord},
-    {"fo", ReadFace}, // its name until 1990
-    {"l", ReadLine},
-    {"p", ReadPoint},
-    {"o", ReadObject},
+    {"fo", ReadObjFace}, // its name until 1990
+    {"l", ReadPolyline},
+    {"p", NotePoint},
+    {"o", ReadObjObject},
     {"g", ReadGroup},
-    {"usemtl", ReadMaterial},
+    {"usemtl", ReadObjMaterial},
     {"mtllib", ReadLibrary},
     {"vp", ReadCurve},
     {"cstype", ReadCurve},
@@ -332,8 +332,8 @@ static const Statement s_statements[] = {
     {"cdc", ReadCurve},
     {"cdp", ReadCurve},
     {"res", ReadCurve},
-    {"call", ReadCommand},
-    {"csh", ReadCommand},
+    {"call", NoteCommand},
+    {"csh", NoteCommand},
     {"s", ReadNothing}, // how it looks, which nothing here depends on
     {"mg", ReadNothing},
     {"bevel", ReadNothing},
@@ -365,7 +365,7 @@ static void ReadStatement(Reader* reader, snwWord word)
 // ---------------------------------------------------------------------------------------------------------------------
 // Units, which exporters write into comments
 
-static bool FindWord(snwWord text, const char* part, snwWord* rest)
+static bool FindInWord(snwWord text, const char* part, snwWord* rest)
 {
     int size = (int)strlen(part);
     for (int i = 0; i + size <= text.size; ++i)
@@ -409,14 +409,14 @@ static void ReadComment(Reader* reader)
     snwWord text = snwScan_RestOfLine(&reader->scan), rest;
     if (reader->asset->scale != 0 || text.size > 200)
         return;
-    if (FindWord(text, "file uses ", &rest) || FindWord(text, "file units = ", &rest))
+    if (FindInWord(text, "file uses ", &rest) || FindInWord(text, "file units = ", &rest))
         reader->asset->scale = UnitScale(rest);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The whole
 
-static void ReadLines(Reader* reader)
+static void ReadObjLines(Reader* reader)
 {
     snwScan* scan = &reader->scan;
     do
@@ -493,7 +493,7 @@ static void MakeColors(Reader* reader, snwAssetMesh* mesh)
     mesh->colors = (const float(*)[4])colors;
 }
 
-static snwResult Finish(Reader* reader, const snwAssetInput* input, snwMessage* message)
+static snwResult FinishObj(Reader* reader, const snwAssetInput* input, snwMessage* message)
 {
     snwDraft* draft = &reader->draft;
     snwAssetMesh* mesh = NULL;
@@ -543,7 +543,7 @@ static snwResult ReadObj(const snwAssetInput* input, snwAsset* asset, snwMessage
     reader.scan.joiner = '\\';
     snwResult result;
 
-    ReadLines(&reader);
+    ReadObjLines(&reader);
 
     // Running out of memory comes first: what was read after that means nothing.
     if (reader.draft.failed)
@@ -553,7 +553,7 @@ static snwResult ReadObj(const snwAssetInput* input, snwAsset* asset, snwMessage
     else if (!reader.known)
         result = snwFail(message, snw_errorInput, "choose Wavefront OBJ in the exporter", "this is no OBJ file");
     else
-        result = Finish(&reader, input, message);
+        result = FinishObj(&reader, input, message);
 
     snwDraft_Free(&reader.draft);
     snwArray_Free(reader.context, &reader.normals);

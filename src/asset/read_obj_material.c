@@ -23,7 +23,7 @@ typedef struct Material
 
 typedef snwArray(Material) Materials;
 
-static void ReadColor(snwScan* scan, Material* material)
+static void ReadMaterialColor(snwScan* scan, Material* material)
 {
     for (int k = 0; k < 3; ++k)
     {
@@ -36,7 +36,7 @@ static void ReadColor(snwScan* scan, Material* material)
 }
 
 // Names are compared as the parts have them.
-static bool ReadMaterials(snwAsset* asset, const char* data, size_t size, Materials* materials)
+static bool ReadMtlMaterials(snwAsset* asset, const char* data, size_t size, Materials* materials)
 {
     snwScan scan = snwMakeScan(data, size, '#');
 
@@ -54,7 +54,7 @@ static bool ReadMaterials(snwAsset* asset, const char* data, size_t size, Materi
                 return false;
         }
         else if (snwWord_Is(word, "Kd") && materials->count > 0)
-            ReadColor(&scan, &materials->data[materials->count - 1]);
+            ReadMaterialColor(&scan, &materials->data[materials->count - 1]);
     } while (snwScan_SkipLine(&scan));
 
     return true;
@@ -80,7 +80,7 @@ static snwResult ReadLibraries(const snwAssetInput* input, snwAsset* asset, cons
             continue;
         }
 
-        bool enough = ReadMaterials(asset, data, size, materials);
+        bool enough = ReadMtlMaterials(asset, data, size, materials);
         snwFree(asset->context, data);
         if (!enough)
             return snwFailMemory(message);

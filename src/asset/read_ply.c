@@ -156,7 +156,7 @@ static int ToIndex(Reader* reader, double value)
 // ---------------------------------------------------------------------------------------------------------------------
 // Vertices
 
-static int SlotOf(const snwPlyProperty* property)
+static int SlotOfProperty(const snwPlyProperty* property)
 {
     // The names that exporters use.
     static const struct
@@ -215,7 +215,7 @@ static VertexLayout MakeLayout(const snwPlyElement* element)
     VertexLayout layout = {.has = {false}};
     for (int i = 0; i < element->propertyCount; ++i)
     {
-        int slot = SlotOf(&element->properties[i]);
+        int slot = SlotOfProperty(&element->properties[i]);
         if (slot >= 0 && layout.has[slot])
             slot = -1; // twice: the first one counts
         layout.slots[i] = slot;
@@ -249,7 +249,7 @@ static void KeepVertex(Reader* reader, const double* values)
     }
 }
 
-static void ReadVertex(Reader* reader, const VertexLayout* layout)
+static void ReadPlyVertex(Reader* reader, const VertexLayout* layout)
 {
     double values[snw_slotCount] = {[snw_slotAlpha] = 1};
     for (int i = 0; i < reader->element->propertyCount; ++i)
@@ -267,7 +267,7 @@ static void ReadVertex(Reader* reader, const VertexLayout* layout)
         KeepVertex(reader, values);
 }
 
-static void ReadVertices(Reader* reader)
+static void ReadPlyVertices(Reader* reader)
 {
     const snwPlyElement* element = reader->element;
     VertexLayout layout = MakeLayout(element);
@@ -289,7 +289,7 @@ static void ReadVertices(Reader* reader)
         reader->texcoords = snwAsset_Alloc(reader->asset, element->count, sizeof *reader->texcoords);
     for (; reader->row < element->count && reader->problem == NULL && !reader->draft.failed;
          reader->row += reader->problem == NULL)
-        ReadVertex(reader, &layout);
+        ReadPlyVertex(reader, &layout);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ static FaceLayout MakeFaceLayout(const snwPlyElement* element)
             layout.corners = i;
         if (snwWord_Is(property->name, "texcoord") && property->list)
             layout.texcoords = i;
-        layout.colored = layout.colored || SlotOf(property) == snw_slotRed;
+        layout.colored = layout.colored || SlotOfProperty(property) == snw_slotRed;
     }
     return layout;
 }
@@ -380,7 +380,7 @@ static void KeepStrip(Reader* reader)
 
 static void SkipElement(Reader* reader);
 
-static void ReadFaces(Reader* reader, bool strips)
+static void ReadPlyFaces(Reader* reader, bool strips)
 {
     FaceLayout layout = MakeFaceLayout(reader->element);
     bool texcoords = layout.texcoords >= 0 && !strips && reader->draft.corners.count == 0;
@@ -467,7 +467,7 @@ static void SkipElement(Reader* reader)
             SkipProperty(reader, &element->properties[i]);
 }
 
-static void ReadElement(Reader* reader, const snwPlyElement* element)
+static void ReadPlyElement(Reader* reader, const snwPlyElement* element)
 {
     int64_t least = LeastRow(reader, element);
     reader->element = element;
@@ -479,11 +479,11 @@ static void ReadElement(Reader* reader, const snwPlyElement* element)
     else if (least > 0 && element->count > snw_maxAssetVertices)
         reader->problem = "there are more than 50 million of them";
     else if (snwWord_Is(element->name, "vertex") && !reader->hasVertices)
-        ReadVertices(reader);
+        ReadPlyVertices(reader);
     else if (snwWord_Is(element->name, "face"))
-        ReadFaces(reader, false);
+        ReadPlyFaces(reader, false);
     else if (snwWord_Is(element->name, "tristrips"))
-        ReadFaces(reader, true);
+        ReadPlyFaces(reader, true);
     else if (snwWord_Is(element->name, "edge"))
         ReadEdges(reader);
     else
@@ -538,7 +538,7 @@ static bool ChooseTexcoords(Reader* reader, snwDraftValues* values)
     return true;
 }
 
-static snwResult Finish(Reader* reader, snwMessage* message)
+static snwResult FinishPly(Reader* reader, snwMessage* message)
 {
     snwAssetMesh* mesh = NULL;
     snwDraftValues values;
@@ -570,16 +570,16 @@ static snwResult Finish(Reader* reader, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult ReadAll(Reader* reader, snwMessage* message)
+static snwResult ReadPlyElements(Reader* reader, snwMessage* message)
 {
     snwResult result = snwPlyHeader_Read(&reader->scan, &reader->header, message);
     if (result < 0)
         return result;
     for (int i = 0; i < reader->header.elementCount && reader->problem == NULL && !reader->draft.failed; ++i)
-        ReadElement(reader, &reader->header.elements[i]);
+        ReadPlyElement(reader, &reader->header.elements[i]);
     if (reader->draft.failed || reader->asset->arena.failed)
         return snwFailMemory(message);
-    return reader->problem != NULL ? FailBody(reader, message) : Finish(reader, message);
+    return reader->problem != NULL ? FailBody(reader, message) : FinishPly(reader, message);
 }
 
 static snwResult ReadPly(const snwAssetInput* input, snwAsset* asset, snwMessage* message)
@@ -591,7 +591,7 @@ static snwResult ReadPly(const snwAssetInput* input, snwAsset* asset, snwMessage
     reader->context = asset->context;
     reader->scan = snwMakeScan(input->data, input->size, 0);
     reader->draft = snwMakeDraft(asset, "face", 0);
-    snwResult result = ReadAll(reader, message);
+    snwResult result = ReadPlyElements(reader, message);
     snwDraft_Free(&reader->draft);
     snwArray_Free(reader->context, &reader->list);
     snwArray_Free(reader->context, &reader->listTexcoords);

@@ -26,7 +26,7 @@ int snwPlyType_Size(snwPlyType type)
     return s_types[type].size;
 }
 
-static snwPlyType TakeType(snwScan* scan)
+static snwPlyType TakePlyType(snwScan* scan)
 {
     snwWord word = snwScan_WordInLine(scan);
     for (snwPlyType type = 0; type < snw_plyTypeCount; ++type)
@@ -36,7 +36,7 @@ static snwPlyType TakeType(snwScan* scan)
     return snw_plyInt8;
 }
 
-static snwWord TakeName(snwScan* scan, const char* what)
+static snwWord TakePlyName(snwScan* scan, const char* what)
 {
     snwWord word = snwScan_WordInLine(scan);
     if (word.size == 0)
@@ -53,9 +53,9 @@ static void ReadFormat(snwScan* scan, snwPlyHeader* header)
         snwScan_Miss(scan, "the format", word, "is none of PLY's three");
 }
 
-static void ReadElement(snwScan* scan, snwPlyHeader* header)
+static void DeclareElement(snwScan* scan, snwPlyHeader* header)
 {
-    snwPlyElement element = {.name = TakeName(scan, "the name of an element")};
+    snwPlyElement element = {.name = TakePlyName(scan, "the name of an element")};
     if (scan->failed)
         return;
     element.count = snwScan_Int(scan, "the count of an element", 0, INT64_MAX);
@@ -74,12 +74,12 @@ static void ReadProperty(snwScan* scan, snwPlyHeader* header)
     if (property.list)
     {
         snwScan_WordInLine(scan);
-        property.countType = TakeType(scan);
+        property.countType = TakePlyType(scan);
     }
 
     // A property belongs to the element before it.
-    property.type = TakeType(scan);
-    property.name = TakeName(scan, "the name of a property");
+    property.type = TakePlyType(scan);
+    property.name = TakePlyName(scan, "the name of a property");
     if (header->elementCount == 0)
         snwScan_Miss(scan, "the header", property.name, "is a property before any element");
     else if (header->propertyCount == snw_maxPlyProperties)
@@ -101,7 +101,7 @@ static void ReadProperty(snwScan* scan, snwPlyHeader* header)
 }
 
 // One line; true at the last one.
-static bool ReadLine(snwScan* scan, snwPlyHeader* header, bool* format)
+static bool ReadPlyLine(snwScan* scan, snwPlyHeader* header, bool* format)
 {
     snwWord word = snwScan_WordInLine(scan);
     if (snwWord_Is(word, "end_header"))
@@ -112,7 +112,7 @@ static bool ReadLine(snwScan* scan, snwPlyHeader* header, bool* format)
         ReadFormat(scan, header);
     }
     else if (snwWord_Is(word, "element"))
-        ReadElement(scan, header);
+        DeclareElement(scan, header);
     else if (snwWord_Is(word, "property"))
         ReadProperty(scan, header);
     else if (word.size > 0 && !snwWord_Is(word, "comment") && !snwWord_Is(word, "obj_info"))
@@ -129,7 +129,7 @@ snwResult snwPlyHeader_Read(snwScan* scan, snwPlyHeader* header, snwMessage* mes
     // What ends a line is told by the first one: the body may hold any byte.
     scan->feed = (char)(scan->next[3] == '\r' && (snwScan_Left(scan) < 5 || scan->next[4] != '\n') ? '\r' : '\n');
     snwScan_SkipLine(scan);
-    while (!scan->failed && !ReadLine(scan, header, &format))
+    while (!scan->failed && !ReadPlyLine(scan, header, &format))
         if (!scan->failed && !snwScan_SkipLine(scan))
             snwScan_MissEnd(scan, "the end of the header", "the file ends before it");
     if (!scan->failed && !format)

@@ -48,7 +48,7 @@ static bool HasMore(Reader* reader)
     return !reader->scan.failed && snwScan_PeekInLine(&reader->scan).size > 0;
 }
 
-static int64_t TakeInt(Reader* reader, const char* what, int64_t lower, int64_t upper)
+static int64_t TakeTetgenInt(Reader* reader, const char* what, int64_t lower, int64_t upper)
 {
     if (!HasMore(reader))
         snwScan_MissEnd(&reader->scan, what, "the line ends before it");
@@ -68,14 +68,14 @@ static double TakeRealOr(Reader* reader, const char* what, double missing)
 // A count of records with at least `words` words each, so that a lying count costs no memory.
 static int TakeCount(Reader* reader, const char* what, int words)
 {
-    int64_t count = TakeInt(reader, what, 0, snw_maxAssetVertices);
+    int64_t count = TakeTetgenInt(reader, what, 0, snw_maxAssetVertices);
     if (!reader->scan.failed && count * 2 * words > snwScan_Left(&reader->scan) + 1)
         snwScan_MissEnd(&reader->scan, what, "the file is too short for so many");
     return reader->scan.failed ? 0 : (int)count;
 }
 
 // Markers and attributes are labels; TetGen writes attributes as reals.
-static int TakeLabel(Reader* reader, const char* what)
+static int TakeTetgenLabel(Reader* reader, const char* what)
 {
     double value = TakeRealOr(reader, what, 0), whole = floor(value + 0.5);
     if (whole < INT_MIN || whole > INT_MAX)
@@ -84,9 +84,9 @@ static int TakeLabel(Reader* reader, const char* what)
     return reader->scan.failed ? 0 : (int)whole;
 }
 
-static int TakeVertex(Reader* reader, const char* what)
+static int TakeTetgenVertex(Reader* reader, const char* what)
 {
-    return (int)TakeInt(reader, what, reader->draft.base, INT_MAX) - reader->draft.base;
+    return (int)TakeTetgenInt(reader, what, reader->draft.base, INT_MAX) - reader->draft.base;
 }
 
 static snwVec3 TakePoint(Reader* reader, const char* what)
@@ -102,7 +102,7 @@ static snwVec3 TakePoint(Reader* reader, const char* what)
 // Points
 
 // The first number tells whether the file counts from 0 or from 1.
-static void CheckNumber(Reader* reader, int64_t number, int index)
+static void CheckPointNumber(Reader* reader, int64_t number, int index)
 {
     snwScan* scan = &reader->scan;
     if (index == 0 && !scan->failed)
@@ -112,15 +112,15 @@ static void CheckNumber(Reader* reader, int64_t number, int index)
             "points must be numbered one by one, from 0 or from 1");
 }
 
-static void ReadPoint(Reader* reader, int index, int64_t attributes, bool markers)
+static void ReadTetgenPoint(Reader* reader, int index, int64_t attributes, bool markers)
 {
     if (!BeginRecord(reader, "a point"))
         return;
-    CheckNumber(reader, TakeInt(reader, "the number of a point", 0, INT_MAX), index);
+    CheckPointNumber(reader, TakeTetgenInt(reader, "the number of a point", 0, INT_MAX), index);
     snwVec3 point = TakePoint(reader, "a coordinate of a point");
     for (int64_t i = 0; i < attributes && HasMore(reader); ++i)
         TakeRealOr(reader, "an attribute of a point", 0);
-    int label = markers ? TakeLabel(reader, "the marker of a point") : 0;
+    int label = markers ? TakeTetgenLabel(reader, "the marker of a point") : 0;
     if (reader->scan.failed)
         return;
     snwDraft_AddPoint(&reader->draft, point);
@@ -128,7 +128,7 @@ static void ReadPoint(Reader* reader, int index, int64_t attributes, bool marker
         reader->draft.failed = true;
 }
 
-static void ReadPoints(Reader* reader)
+static void ReadTetgenPoints(Reader* reader)
 {
     if (!BeginRecord(reader, "the count of points"))
         return;
@@ -137,7 +137,7 @@ static void ReadPoints(Reader* reader)
     int64_t attributes = TakeIntOr(reader, "the count of attributes", 0, 1000, 0);
     bool markers = TakeIntOr(reader, "whether there are markers", 0, INT_MAX, 0) > 0;
     for (int i = 0; i < count && !reader->scan.failed && !reader->draft.failed; ++i)
-        ReadPoint(reader, i, attributes, markers);
+        ReadTetgenPoint(reader, i, attributes, markers);
     if (!markers)
         reader->draft.vertexLabels.count = 0;
     reader->attributes += attributes > 0 ? count : 0;
@@ -146,15 +146,15 @@ static void ReadPoints(Reader* reader)
 // ---------------------------------------------------------------------------------------------------------------------
 // Tets and faces
 
-static void ReadElement(Reader* reader, int nodes, bool labels, int place)
+static void ReadTetgenElement(Reader* reader, int nodes, bool labels, int place)
 {
     int corners[10];
     if (!BeginRecord(reader, "an element"))
         return;
-    TakeInt(reader, "the number of an element", INT_MIN, INT_MAX);
+    TakeTetgenInt(reader, "the number of an element", INT_MIN, INT_MAX);
     for (int k = 0; k < nodes; ++k)
-        corners[k] = TakeVertex(reader, "a corner of an element");
-    int label = labels ? TakeLabel(reader, "the attribute of an element") : 0;
+        corners[k] = TakeTetgenVertex(reader, "a corner of an element");
+    int label = labels ? TakeTetgenLabel(reader, "the attribute of an element") : 0;
     if (reader->scan.failed)
         return;
     if (nodes == 4 || nodes == 10)
@@ -174,13 +174,13 @@ static void ReadElements(Reader* reader)
         snwScan_Miss(
             &reader->scan, "the nodes of an element", (snwWord){reader->scan.next, 0}, "it is none of 3, 4, 6, 10");
     for (int i = 0; i < count && !reader->scan.failed && !reader->draft.failed; ++i)
-        ReadElement(reader, nodes, labels, i + reader->draft.base);
+        ReadTetgenElement(reader, nodes, labels, i + reader->draft.base);
     reader->curved += nodes == 6 || nodes == 10 ? count : 0;
 }
 
 // Number, three corners, three more if the tets are curved, a marker, two tets beside it: only the length of the line
 // tells which of them there are.
-static void ReadFace(Reader* reader, bool markers, int place)
+static void ReadTetgenFace(Reader* reader, bool markers, int place)
 {
     int corners[3];
     if (!BeginRecord(reader, "a face"))
@@ -191,26 +191,26 @@ static void ReadFace(Reader* reader, bool markers, int place)
     int words = 0;
     while (words < 12 && snwScan_WordInLine(&copy).size > 0)
         words += 1;
-    TakeInt(reader, "the number of a face", INT_MIN, INT_MAX);
+    TakeTetgenInt(reader, "the number of a face", INT_MIN, INT_MAX);
     for (int k = 0; k < 3; ++k)
-        corners[k] = TakeVertex(reader, "a corner of a face");
+        corners[k] = TakeTetgenVertex(reader, "a corner of a face");
     bool curved = words == 8 || words == 10;
     for (int k = 0; curved && k < 3; ++k)
-        TakeVertex(reader, "a corner of a face");
-    int label = markers ? TakeLabel(reader, "the marker of a face") : 0;
+        TakeTetgenVertex(reader, "a corner of a face");
+    int label = markers ? TakeTetgenLabel(reader, "the marker of a face") : 0;
     reader->curved += curved;
     if (!reader->scan.failed)
         snwDraft_AddFace(&reader->draft, corners, 3, place, label);
 }
 
-static void ReadFaces(Reader* reader)
+static void ReadTetgenFaces(Reader* reader)
 {
     if (!BeginRecord(reader, "the count of faces"))
         return;
     int count = TakeCount(reader, "the count of faces", 4);
     bool markers = TakeIntOr(reader, "whether there are markers", 0, INT_MAX, 0) > 0;
     for (int i = 0; i < count && !reader->scan.failed && !reader->draft.failed; ++i)
-        ReadFace(reader, markers, i + reader->draft.base);
+        ReadTetgenFace(reader, markers, i + reader->draft.base);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ static void ReadFaces(Reader* reader)
 // Corners may go on in the next lines.
 static void ReadPolygon(Reader* reader, int facet, int label)
 {
-    int64_t count = TakeInt(reader, "the corners of a polygon", 1, snw_maxAssetVertices);
+    int64_t count = TakeTetgenInt(reader, "the corners of a polygon", 1, snw_maxAssetVertices);
     if (reader->scan.failed)
         return;
     if (count > snwScan_Left(&reader->scan))
@@ -265,13 +265,13 @@ static void ReadFacet(Reader* reader, int facet, bool markers)
         return;
     int first = reader->draft.faces.count, polygons = TakeCount(reader, "the polygons of a facet", 1);
     int64_t holes = TakeIntOr(reader, "the holes of a facet", 0, snw_maxAssetVertices, 0);
-    int label = markers ? TakeLabel(reader, "the marker of a facet") : 0;
+    int label = markers ? TakeTetgenLabel(reader, "the marker of a facet") : 0;
     for (int i = 0; i < polygons && BeginRecord(reader, "a polygon of a facet"); ++i)
         ReadPolygon(reader, facet, label);
     reader->facetHoles.count = 0;
     for (int64_t i = 0; i < holes && BeginRecord(reader, "a hole of a facet"); ++i)
     {
-        TakeInt(reader, "the number of a hole", INT_MIN, INT_MAX);
+        TakeTetgenInt(reader, "the number of a hole", INT_MIN, INT_MAX);
         if (!snwArray_Push(reader->context, &reader->facetHoles, TakePoint(reader, "a coordinate of a hole")))
             reader->draft.failed = true;
     }
@@ -286,7 +286,7 @@ static void ReadSimpleFacet(Reader* reader, int facet, bool markers)
         return;
     int face = reader->draft.faces.count;
     ReadPolygon(reader, facet, 0);
-    int label = markers ? TakeLabel(reader, "the marker of a facet") : 0;
+    int label = markers ? TakeTetgenLabel(reader, "the marker of a facet") : 0;
     if (!reader->scan.failed && !reader->draft.failed && reader->draft.faces.count > face)
         reader->draft.faces.data[face].label = label;
 }
@@ -297,9 +297,9 @@ static void ReadSegment(Reader* reader)
     if (!BeginRecord(reader, "a segment"))
         return;
     int ends[2];
-    TakeInt(reader, "the number of a segment", INT_MIN, INT_MAX);
-    ends[0] = TakeVertex(reader, "an end of a segment");
-    ends[1] = TakeVertex(reader, "an end of a segment");
+    TakeTetgenInt(reader, "the number of a segment", INT_MIN, INT_MAX);
+    ends[0] = TakeTetgenVertex(reader, "an end of a segment");
+    ends[1] = TakeTetgenVertex(reader, "an end of a segment");
     if (!reader->scan.failed)
         snwDraft_AddElement(&reader->draft, &reader->draft.edges, ends, 2, 0);
 }
@@ -313,7 +313,7 @@ static bool IsAtEnd(Reader* reader)
 }
 
 // Holes and regions are lists of points; both may be missing at the end of the file.
-static void ReadSeeds(Reader* reader, bool holes)
+static void ReadRegionSeeds(Reader* reader, bool holes)
 {
     const char* what = holes ? "the count of holes" : "the count of regions";
     if (reader->scan.failed || reader->draft.failed || IsAtEnd(reader) || !BeginRecord(reader, what))
@@ -321,7 +321,7 @@ static void ReadSeeds(Reader* reader, bool holes)
     int count = TakeCount(reader, what, 3);
     for (int i = 0; i < count && BeginRecord(reader, holes ? "a hole" : "a region"); ++i)
     {
-        TakeInt(reader, "its number", INT_MIN, INT_MAX);
+        TakeTetgenInt(reader, "its number", INT_MIN, INT_MAX);
         snwAssetSeed seed = {
             .point = TakePoint(reader, "a coordinate of a hole or region"), .hole = holes, .maxVolume = -1};
         if (!holes)
@@ -348,8 +348,8 @@ static void ReadFacets(Reader* reader, bool simple)
         else
             ReadFacet(reader, i + 1, markers);
     }
-    ReadSeeds(reader, true);
-    ReadSeeds(reader, false);
+    ReadRegionSeeds(reader, true);
+    ReadRegionSeeds(reader, false);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -361,7 +361,7 @@ static void StartFile(Reader* reader, const char* data, size_t size)
     reader->inLine = false;
 }
 
-static snwResult Check(const Reader* reader, snwMessage* message)
+static snwResult CheckReading(const Reader* reader, snwMessage* message)
 {
     if (reader->draft.failed)
         return snwFailMemory(message);
@@ -369,7 +369,7 @@ static snwResult Check(const Reader* reader, snwMessage* message)
 }
 
 // Reads the file of the same name with another ending.
-static snwResult ReadBeside(Reader* reader, const char* ending, void (*read)(Reader* reader), snwMessage* message)
+static snwResult ReadOtherEnding(Reader* reader, const char* ending, void (*read)(Reader* reader), snwMessage* message)
 {
     const char* slash = strrchr(reader->input->name, '/');
     const char* name = slash == NULL ? reader->input->name : slash + 1;
@@ -388,7 +388,7 @@ static snwResult ReadBeside(Reader* reader, const char* ending, void (*read)(Rea
         return result;
     StartFile(reader, data, size);
     read(reader);
-    result = Check(reader, message);
+    result = CheckReading(reader, message);
     if (result == snw_errorInput)
         snwMessage_SetFile(message, beside);
     snwFree(reader->context, data);
@@ -399,40 +399,40 @@ static snwResult ReadBeside(Reader* reader, const char* ending, void (*read)(Rea
 // A .poly or .smesh without points of its own has them in the .node beside it.
 static snwResult ReadDomain(Reader* reader, bool simple, snwMessage* message)
 {
-    ReadPoints(reader);
-    snwResult result = Check(reader, message);
+    ReadTetgenPoints(reader);
+    snwResult result = CheckReading(reader, message);
     if (result >= 0 && reader->draft.positions.count == 0)
     {
         snwScan scan = reader->scan;
-        result = ReadBeside(reader, ".node", ReadPoints, message);
+        result = ReadOtherEnding(reader, ".node", ReadTetgenPoints, message);
         reader->scan = scan;
         reader->inLine = true;
     }
     if (result < 0)
         return result;
     ReadFacets(reader, simple);
-    return Check(reader, message);
+    return CheckReading(reader, message);
 }
 
 // Tets come with their boundary where there is one beside them.
-static snwResult ReadMesh(Reader* reader, bool elements, snwMessage* message)
+static snwResult ReadTetgenMesh(Reader* reader, bool elements, snwMessage* message)
 {
-    snwResult result = ReadBeside(reader, ".node", ReadPoints, message);
+    snwResult result = ReadOtherEnding(reader, ".node", ReadTetgenPoints, message);
     if (result < 0)
         return result;
     StartFile(reader, reader->input->data, reader->input->size);
     if (elements)
         ReadElements(reader);
     else
-        ReadFaces(reader);
+        ReadTetgenFaces(reader);
 
-    result = Check(reader, message);
+    result = CheckReading(reader, message);
     if (result < 0 || !elements || reader->draft.tets.count == 0)
         return result;
 
     // No boundary beside it is no mistake; a broken one is.
     snwMessage ignored = {0};
-    result = ReadBeside(reader, ".face", ReadFaces, &ignored);
+    result = ReadOtherEnding(reader, ".face", ReadTetgenFaces, &ignored);
 
     if (result == snw_errorMemory || result == snw_errorInput)
     {
@@ -448,12 +448,12 @@ static snwResult ReadFiles(Reader* reader, snwMessage* message)
 {
     const char* name = reader->input->name;
     if (snwHasEnding(name, ".ele") || snwHasEnding(name, ".face"))
-        return ReadMesh(reader, snwHasEnding(name, ".ele"), message);
+        return ReadTetgenMesh(reader, snwHasEnding(name, ".ele"), message);
     StartFile(reader, reader->input->data, reader->input->size);
     if (!snwHasEnding(name, ".node"))
         return ReadDomain(reader, snwHasEnding(name, ".smesh"), message);
-    ReadPoints(reader);
-    return Check(reader, message);
+    ReadTetgenPoints(reader);
+    return CheckReading(reader, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -483,7 +483,7 @@ static void NoteAll(const Reader* reader)
         snwAsset_NoteMany(reader->asset, notes[i].kind, notes[i].count, "", "%s", notes[i].text);
 }
 
-static snwResult Finish(Reader* reader, snwMessage* message)
+static snwResult FinishTetgen(Reader* reader, snwMessage* message)
 {
     snwAssetMesh* mesh;
     snwAsset* asset = reader->asset;
@@ -510,7 +510,7 @@ static snwResult ReadTetgen(const snwAssetInput* input, snwAsset* asset, snwMess
     reader.draft.faceLabels = true;
     snwResult result = ReadFiles(&reader, message);
     if (result >= 0)
-        result = Finish(&reader, message);
+        result = FinishTetgen(&reader, message);
     snwDraft_Free(&reader.draft);
     snwArray_Free(reader.context, &reader.seeds);
     snwArray_Free(reader.context, &reader.facetHoles);

@@ -38,7 +38,7 @@ static void Flatten(snwVec3 p, int axis, double* point)
     point[1] = axis == 0 ? p.z : axis == 1 ? p.x : p.y;
 }
 
-static bool IsInside(const FacetRing* ring, const double* point)
+static bool IsInsideFacet(const FacetRing* ring, const double* point)
 {
     bool inside = false;
     for (int i = 0, last = ring->count - 1; i < ring->count; last = i++)
@@ -57,12 +57,12 @@ static int SmallestAround(const Work* work, const double* point, int except)
     int best = -1;
     for (int i = 0; i < work->ringCount; ++i)
         if (i != except && (best < 0 || fabs(work->rings[i].area) < fabs(work->rings[best].area)) &&
-            IsInside(&work->rings[i], point))
+            IsInsideFacet(&work->rings[i], point))
             best = i;
     return best;
 }
 
-static bool MakeRing(Work* work, FacetRing* ring)
+static bool MakeFacetRing(Work* work, FacetRing* ring)
 {
     ring->points = snwArena_Alloc(&work->scratch, (size_t)ring->count, sizeof *ring->points);
     for (int i = 0; ring->points != NULL && i < ring->count; ++i)
@@ -77,7 +77,7 @@ static bool MakeRing(Work* work, FacetRing* ring)
 
 // Copies the corners, for the faces are written again. false: no memory, or (scratch has not failed) a bad index, which
 // is told when the draft is finished.
-static bool Collect(Work* work)
+static bool CollectCorners(Work* work)
 {
     snwDraft* draft = work->draft;
     int first = draft->faces.data[work->facet->firstFace].first, total = draft->corners.count - first;
@@ -104,7 +104,7 @@ static bool Collect(Work* work)
 
     work->axis = snwPolygon_Axis(draft->positions.data, work->rings[largest].corners, work->rings[largest].count);
     for (int i = 0; i < work->ringCount; ++i)
-        if (!MakeRing(work, &work->rings[i]))
+        if (!MakeFacetRing(work, &work->rings[i]))
             return false;
     return true;
 }
@@ -234,7 +234,7 @@ snwFacetCut snwTetgenFacet_Cut(snwDraft* draft, const snwTetgenFacet* facet)
 {
     Work work = {.draft = draft, .facet = facet, .scratch = {.context = draft->asset->context}};
     snwFacetCut outcome = snw_facetOdd;
-    if (Collect(&work))
+    if (CollectCorners(&work))
     {
         Cell* cells = snwArena_Alloc(&work.scratch, (size_t)work.ringCount, sizeof *cells);
         FindCells(&work);

@@ -38,7 +38,7 @@ static bool NextLine(snwScan* scan, Section* section)
     return false;
 }
 
-static void CountLines(Tgf* tgf)
+static void CountTgfLines(Tgf* tgf)
 {
     snwScan scan = tgf->scan;
     Section section = snw_tgfPoints;
@@ -53,7 +53,7 @@ static void CountLines(Tgf* tgf)
 // ---------------------------------------------------------------------------------------------------------------------
 // Lines
 
-static snwResult ReadPoint(Tgf* tgf, int index, snwMessage* message)
+static snwResult ReadTgfPoint(Tgf* tgf, int index, snwMessage* message)
 {
     snwScan* scan = &tgf->scan;
     int64_t number;
@@ -86,7 +86,7 @@ typedef struct Edge
     bool bone, pseudo, cage;
 } Edge;
 
-static snwResult ReadEnd(Tgf* tgf, int* end, snwMessage* message)
+static snwResult ReadEdgeEnd(Tgf* tgf, int* end, snwMessage* message)
 {
     int64_t number;
     if (!snwWord_ToInt(snwScan_WordInLine(&tgf->scan), &number))
@@ -102,9 +102,9 @@ static snwResult ReadEnd(Tgf* tgf, int* end, snwMessage* message)
 static snwResult ReadEdge(Tgf* tgf, Edge* edge, snwMessage* message)
 {
     int64_t flags[3] = {0};
-    snwResult result = ReadEnd(tgf, &edge->a, message);
+    snwResult result = ReadEdgeEnd(tgf, &edge->a, message);
     if (result >= 0)
-        result = ReadEnd(tgf, &edge->b, message);
+        result = ReadEdgeEnd(tgf, &edge->b, message);
     if (result < 0)
         return result;
     if (edge->a == edge->b)
@@ -132,7 +132,7 @@ static snwResult ReadEdge(Tgf* tgf, Edge* edge, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // The file
 
-static snwResult CheckCounts(const Tgf* tgf, snwMessage* message)
+static snwResult CheckLineCounts(const Tgf* tgf, snwMessage* message)
 {
     if (tgf->pointLines == 0)
         return snwFail(message, snw_errorInput, "the first lines are points: number x y z", "there are no points");
@@ -142,13 +142,13 @@ static snwResult CheckCounts(const Tgf* tgf, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult ReadLines(Tgf* tgf, Edge* edges, snwMessage* message)
+static snwResult ReadTgfLines(Tgf* tgf, Edge* edges, snwMessage* message)
 {
     Section section = snw_tgfPoints;
     int points = 0, count = 0;
     for (; NextLine(&tgf->scan, &section) && section < snw_tgfFaces; snwScan_SkipLine(&tgf->scan))
     {
-        snwResult result = section == snw_tgfPoints ? ReadPoint(tgf, points++, message)
+        snwResult result = section == snw_tgfPoints ? ReadTgfPoint(tgf, points++, message)
                                                     : ReadEdge(tgf, &edges[count++], message);
         if (result < 0)
             return result;
@@ -197,8 +197,8 @@ static snwResult MakeHandles(snwAsset* asset, const Edge* edges, int edgeCount, 
 snwResult snwTgf_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* message)
 {
     Tgf tgf = {.scan = snwMakeScan(input->data, input->size, 0), .asset = asset};
-    CountLines(&tgf);
-    snwResult result = CheckCounts(&tgf, message);
+    CountTgfLines(&tgf);
+    snwResult result = CheckLineCounts(&tgf, message);
     if (result < 0)
         return result;
     asset->points = snwAsset_Alloc(asset, tgf.pointLines, sizeof *asset->points);
@@ -206,7 +206,7 @@ snwResult snwTgf_Read(const snwAssetInput* input, snwAsset* asset, snwMessage* m
     if (asset->points == NULL || edges == NULL)
         return snwFailMemory(message);
     asset->pointCount = (int)tgf.pointLines;
-    result = ReadLines(&tgf, edges, message);
+    result = ReadTgfLines(&tgf, edges, message);
     return result < 0 ? result : MakeHandles(asset, edges, (int)tgf.edgeLines, message);
 }
 

@@ -70,7 +70,7 @@ static snwVec3 ApplyWeights(
 }
 
 // Where the vertices of a mesh are when node shows it; a skinned mesh follows its joints only, as glTF wants it.
-static snwVec3* PlaceVertices(Gather* gather, int node, const snwAssetMesh* mesh)
+static snwVec3* PlaceShownVertices(Gather* gather, int node, const snwAssetMesh* mesh)
 {
     const snwAsset* asset = gather->asset;
     snwVec3* positions = snwArena_Alloc(&gather->work, (size_t)mesh->vertexCount + 1, sizeof *positions);
@@ -101,7 +101,7 @@ static snwVec3* PlaceVertices(Gather* gather, int node, const snwAssetMesh* mesh
 // ---------------------------------------------------------------------------------------------------------------------
 // Welding
 
-static uint64_t KeyOf(const snwAssetMesh* mesh, int vertex)
+static uint64_t KeyOfVertex(const snwAssetMesh* mesh, int vertex)
 {
     uint64_t key = 0;
     if (mesh->weights.starts != NULL)
@@ -116,14 +116,15 @@ static uint64_t KeyOf(const snwAssetMesh* mesh, int vertex)
     return key;
 }
 
-static snwResult Weld(Gather* gather, const snwAssetMesh* mesh, const snwVec3* positions, snwAssetSurface* surface)
+static snwResult WeldSurface(
+    Gather* gather, const snwAssetMesh* mesh, const snwVec3* positions, snwAssetSurface* surface)
 {
     bool moves = mesh->weights.starts != NULL || mesh->morphCount > 0;
     uint64_t* keys = moves ? snwArena_Alloc(&gather->work, (size_t)mesh->vertexCount + 1, sizeof *keys) : NULL;
     if (gather->work.failed)
         return snwFailMemory(gather->message);
     for (int i = 0; i < mesh->vertexCount && moves; ++i)
-        keys[i] = KeyOf(mesh, i);
+        keys[i] = KeyOfVertex(mesh, i);
     snwWeldDef def = {.positions = mesh->positions, .count = mesh->vertexCount, .keys = keys};
     snwResult result = snwWeldVertices(gather->arena, &def, &surface->weld, gather->message);
     if (result < 0)
@@ -165,7 +166,7 @@ static snwResult FindBoundary(Gather* gather, const snwAssetMesh* mesh, int (**t
     return snwMesh_FindSkin(gather->arena->context, elements, triangles, count);
 }
 
-static snwResult TakeTriangles(Gather* gather, const snwAssetMesh* mesh, snwAssetSurface* surface)
+static snwResult TakeMeshTriangles(Gather* gather, const snwAssetMesh* mesh, snwAssetSurface* surface)
 {
     int(*boundary)[3] = NULL;
     const int(*source)[3] = mesh->triangles;
@@ -201,16 +202,17 @@ static snwResult CountLoose(Gather* gather, const snwAssetMesh* mesh, snwAssetSu
     return snw_ok;
 }
 
-static snwResult MakeSurface(Gather* gather, int node, int meshIndex, snwAssetSurface* surface)
+static snwResult MakeAssetSurface(Gather* gather, int node, int meshIndex, snwAssetSurface* surface)
 {
     const snwAssetMesh* mesh = &gather->asset->meshes[meshIndex];
     const char* name = node >= 0 && gather->asset->nodes[node].name[0] != 0 ? gather->asset->nodes[node].name
                                                                             : mesh->name;
     *surface = (snwAssetSurface){.name = name, .mesh = meshIndex, .node = node};
-    snwVec3* positions = PlaceVertices(gather, node, mesh);
-    snwResult result = positions == NULL ? snwFailMemory(gather->message) : Weld(gather, mesh, positions, surface);
+    snwVec3* positions = PlaceShownVertices(gather, node, mesh);
+    snwResult result = positions == NULL ? snwFailMemory(gather->message)
+                                         : WeldSurface(gather, mesh, positions, surface);
     if (result >= 0)
-        result = TakeTriangles(gather, mesh, surface);
+        result = TakeMeshTriangles(gather, mesh, surface);
     AddInverted(mesh, surface);
 
     // Holes, shells, crossings: the survey tells what is wrong with it.
@@ -229,7 +231,7 @@ static snwResult MakeSurface(Gather* gather, int node, int meshIndex, snwAssetSu
 // ---------------------------------------------------------------------------------------------------------------------
 // All of them
 
-static void Include(snwAssetSurfaces* surfaces, const snwAssetSurface* surface)
+static void IncludeSurface(snwAssetSurfaces* surfaces, const snwAssetSurface* surface)
 {
     bool first = surfaces->count == 0;
     surfaces->lower = first ? surface->survey.lower : snwVec3_Min(surfaces->lower, surface->survey.lower);
@@ -239,7 +241,7 @@ static void Include(snwAssetSurfaces* surfaces, const snwAssetSurface* surface)
 }
 
 // Copies of a mesh cost a line of the file each and memory here, so there is an end to them.
-static bool HasRoom(const snwAssetSurfaces* surfaces, const snwAssetMesh* mesh)
+static bool HasRoomForCopy(const snwAssetSurfaces* surfaces, const snwAssetMesh* mesh)
 {
     return surfaces->triangleCount + (int64_t)mesh->triangleCount + mesh->tetCount <= snw_maxAssetVertices;
 }
@@ -265,16 +267,16 @@ snwResult snwAsset_FindSurfaces(
         int mesh = node >= 0 ? asset->nodes[node].mesh : i - asset->nodeCount;
         if (mesh < 0 || (node < 0 && shown[mesh]))
             continue;
-        if (shown[mesh] && !HasRoom(surfaces, &asset->meshes[mesh]))
+        if (shown[mesh] && !HasRoomForCopy(surfaces, &asset->meshes[mesh]))
         {
             surfaces->left += 1;
             continue;
         }
 
         shown[mesh] = 1;
-        result = MakeSurface(&gather, node, mesh, &surfaces->items[surfaces->count]);
+        result = MakeAssetSurface(&gather, node, mesh, &surfaces->items[surfaces->count]);
         if (result >= 0)
-            Include(surfaces, &surfaces->items[surfaces->count]);
+            IncludeSurface(surfaces, &surfaces->items[surfaces->count]);
     }
 
     return result;

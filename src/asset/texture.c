@@ -12,7 +12,7 @@ static float Repeat(float x)
     return x >= 0 && x <= 1 ? x : isfinite(x) ? x - floorf(x) : 0;
 }
 
-static int Clamp(int x, int count)
+static int ClampIndex(int x, int count)
 {
     return x < 0 ? 0 : x >= count ? count - 1 : x;
 }
@@ -26,7 +26,7 @@ void snwTexture_Sample(const snwTexture* texture, const float uv[2], bool linear
         color[k] = 0;
     for (int c = 0; c < 4; ++c)
     {
-        int x = Clamp(x0 + (c & 1), texture->width), y = Clamp(y0 + (c >> 1), texture->height);
+        int x = ClampIndex(x0 + (c & 1), texture->width), y = ClampIndex(y0 + (c >> 1), texture->height);
         const uint8_t* pixel = texture->pixels + 4 * ((size_t)y * (size_t)texture->width + (size_t)x);
         float share = (c & 1 ? tx : 1 - tx) * (c & 2 ? ty : 1 - ty);
         for (int k = 0; k < 4; ++k)

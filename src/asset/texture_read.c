@@ -36,7 +36,7 @@ const char* snwTexture_Kind(const void* data, size_t size)
 }
 
 // Room for the pixels, if there are not too many.
-static snwResult MakeRoom(snwArena* arena, int64_t width, int64_t height, snwTexture* texture, snwMessage* message)
+static snwResult MakePixelRoom(snwArena* arena, int64_t width, int64_t height, snwTexture* texture, snwMessage* message)
 {
     if (width < 1 || height < 1 || width > SNW_MAX_TEXTURE || height > SNW_MAX_TEXTURE ||
         width * height > snw_maxPicturePixels)
@@ -55,7 +55,7 @@ static snwResult ReadPng(snwArena* arena, const void* data, size_t size, snwText
     if (!png_image_begin_read_from_memory(&image, data, size))
         return snwFail(message, snw_errorInput, NULL, "a damaged PNG picture: %s", image.message);
     image.format = PNG_FORMAT_RGBA;
-    snwResult result = MakeRoom(arena, image.width, image.height, texture, message);
+    snwResult result = MakePixelRoom(arena, image.width, image.height, texture, message);
     if (result >= 0 && !png_image_finish_read(&image, NULL, (void*)(uintptr_t)texture->pixels, 0, NULL))
         result = snwFail(message, snw_errorInput, NULL, "a damaged PNG picture: %s", image.message);
     png_image_free(&image);
@@ -133,7 +133,7 @@ static snwResult ReadJpeg(snwArena* arena, const void* data, size_t size, snwTex
     // Printers' inks are mixed to light afterwards.
     bool inks = info->jpeg_color_space == JCS_CMYK || info->jpeg_color_space == JCS_YCCK;
     info->out_color_space = inks ? JCS_CMYK : JCS_EXT_RGBA;
-    jpeg.result = MakeRoom(arena, info->image_width, info->image_height, texture, message);
+    jpeg.result = MakePixelRoom(arena, info->image_width, info->image_height, texture, message);
     if (jpeg.result >= 0)
     {
         jpeg_start_decompress(info);
@@ -160,7 +160,7 @@ static snwResult ReadWebp(snwArena* arena, const void* data, size_t size, snwTex
         return snwFail(message, snw_errorInput, NULL, "a damaged WebP picture");
     if (features.has_animation)
         return snwFail(message, snw_errorInput, "export one frame of it", "a WebP picture that moves");
-    snwResult result = MakeRoom(arena, features.width, features.height, texture, message);
+    snwResult result = MakePixelRoom(arena, features.width, features.height, texture, message);
     if (result < 0)
         return result;
     size_t row = 4 * (size_t)texture->width;

@@ -17,9 +17,9 @@
 
 enum
 {
-    snw_otherFrames = 12, // of a clip that flesh was not added to
-    snw_mostFrames = 240, // of a clip that may have flesh
-    snw_grain = 2048
+    against_otherFrames = 12, // of a clip that flesh was not added to
+    against_mostFrames = 240, // of a clip that may have flesh
+    against_grain = 2048
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ typedef struct Stage
     int node, morphCount;
 } Stage;
 
-static bool MakeStage(snwArena* arena, const snwAsset* asset, Stage* stage)
+static bool MakeAgainstStage(snwArena* arena, const snwAsset* asset, Stage* stage)
 {
     size_t nodes = (size_t)asset->nodeCount + 1, vertices = 1, morphs = 1;
     for (int i = 0; i < asset->meshCount; ++i)
@@ -57,7 +57,7 @@ static bool MakeStage(snwArena* arena, const snwAsset* asset, Stage* stage)
 }
 
 // One number of a channel: between two keys with weights from one to the other, h00 h10 h01 h11 where tangents are.
-static double Between(const snwAssetChannel* channel, int key, double s, int component)
+static double BetweenKeys(const snwAssetChannel* channel, int key, double s, int component)
 {
     size_t width = (size_t)channel->width, at = (size_t)component;
     const double* values = channel->values;
@@ -76,7 +76,7 @@ static double Between(const snwAssetChannel* channel, int key, double s, int com
     return (2 * s3 - 3 * s2 + 1) * from + (s3 - 2 * s2 + s) * leaving + (3 * s2 - 2 * s3) * to + (s3 - s2) * arriving;
 }
 
-static void Sample(const snwAssetChannel* channel, double time, double* out)
+static void SampleChannel(const snwAssetChannel* channel, double time, double* out)
 {
     int key = 0, last = channel->keyCount - 1;
     while (key < last && channel->times[key + 1] <= time)
@@ -86,7 +86,7 @@ static void Sample(const snwAssetChannel* channel, double time, double* out)
                    : 0;
 
     for (int i = 0; i < channel->width; ++i)
-        out[i] = Between(channel, key, s, i);
+        out[i] = BetweenKeys(channel, key, s, i);
     if (channel->path != snw_pathRotation || channel->interpolation != snw_assetLinear || s == 0)
         return;
 
@@ -126,7 +126,7 @@ static void PoseNodes(Stage* stage, int clip, double time, int movingCount)
             double v[4];
             if (channel->node != i || channel->path == snw_pathMorphs || channel->keyCount == 0)
                 continue;
-            Sample(channel, time, v);
+            SampleChannel(channel, time, v);
             moves = true;
 
             if (channel->path == snw_pathTranslation)
@@ -203,10 +203,10 @@ static void PoseSurface(Stage* stage, int clip, double time, int node, int morph
         const snwAssetChannel* channel = &asset->animations[clip].channels[k];
         if (channel->node == node && channel->path == snw_pathMorphs && channel->keyCount > 0 &&
             channel->width == stage->mesh->morphCount)
-            Sample(channel, time, stage->weights);
+            SampleChannel(channel, time, stage->weights);
     }
 
-    snwParallelFor(asset->context, stage->mesh->vertexCount, snw_grain, PoseRange, stage);
+    snwParallelFor(asset->context, stage->mesh->vertexCount, against_grain, PoseRange, stage);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ typedef struct Job
     snwAgainst* out;
 } Job;
 
-static bool MakeEdges(Job* job, Pair* pair)
+static bool MakePairEdges(Job* job, Pair* pair)
 {
     const snwAssetMesh* mesh = pair->mesh;
     snwWeldDef def = {.positions = mesh->positions, .count = mesh->vertexCount};
@@ -263,7 +263,7 @@ static bool MakeEdges(Job* job, Pair* pair)
 
 static const char* const s_remedy = "is it a bake of this source?";
 
-static snwResult MakePairs(Job* job)
+static snwResult MakeMeshPairs(Job* job)
 {
     const snwAsset *source = job->def->source, *written = job->def->written;
     job->pairs = snwArena_Alloc(&job->arena, (size_t)source->nodeCount + 1, sizeof *job->pairs);
@@ -284,7 +284,7 @@ static snwResult MakePairs(Job* job)
             return snwFail(job->message, snw_errorInput, s_remedy, "the surface '%s' is not that of the source",
                 source->nodes[i].name);
         pair->alike = written != NULL && (source->nodes[i].skin < 0) == (written->nodes[i].skin < 0);
-        if (!MakeEdges(job, pair))
+        if (!MakePairEdges(job, pair))
             return snwFailMemory(job->message);
         job->out->edges += pair->scenery ? 0 : pair->folds.count;
     }
@@ -313,23 +313,23 @@ static void NameBone(const snwAsset* asset, const Pair* pair, int vertex, snwAga
 // Frames
 
 // The times of a clip at which the two are held against each other.
-static int FrameCount(const Job* job, int clip)
+static int CountClipFrames(const Job* job, int clip)
 {
     double frames = ceil(30 * job->def->source->animations[clip].end) + 1;
     if (clip == job->def->clip)
         return job->def->frameCount;
-    return job->def->clip >= 0 ? snw_otherFrames : (int)fmin(fmax(frames, 2), snw_mostFrames);
+    return job->def->clip >= 0 ? against_otherFrames : (int)fmin(fmax(frames, 2), against_mostFrames);
 }
 
 static double TimeOf(const Job* job, int clip, int frame)
 {
     const snwAssetAnimation* animation = &job->def->source->animations[clip];
     return clip == job->def->clip ? job->def->start + frame / job->def->rate
-                                  : animation->end * frame / (FrameCount(job, clip) - 1);
+                                  : animation->end * frame / (CountClipFrames(job, clip) - 1);
 }
 
 // The diagonal of all that the source shows at the beginning, but for scenery.
-static void FindSize(Job* job)
+static void FindSourceSize(Job* job)
 {
     snwVec3 lower = {INFINITY, INFINITY, INFINITY}, upper = {-INFINITY, -INFINITY, -INFINITY};
     PoseNodes(&job->source, 0, job->def->source->animations[0].start, job->def->source->nodeCount);
@@ -346,12 +346,12 @@ static void FindSize(Job* job)
 }
 
 // After a frame of one of the two passes over each clip.
-static snwResult Tell(Job* job)
+static snwResult TellAgainst(Job* job)
 {
     int total = 0;
     for (int clip = 0; clip < job->def->source->animationCount; ++clip)
         if (job->def->written != NULL || clip == job->def->clip)
-            total += 2 * FrameCount(job, clip);
+            total += 2 * CountClipFrames(job, clip);
     job->looks = job->looks < total ? job->looks + 1 : total;
     if (job->def->progress == NULL || job->def->progress(job->looks, total, job->def->user) >= 0)
         return snw_ok;
@@ -386,14 +386,14 @@ static void MeetCount(const Job* job, const Pair* pair, Count worst, int count, 
     *worst.most = (int)most;
 }
 
-static const char* NameOf(const Job* job, const Pair* pair)
+static const char* NameOfPair(const Job* job, const Pair* pair)
 {
     const snwAsset* source = job->def->source;
     return snwAsset_NameSurface(source, source->nodes[pair->node].mesh, pair->node);
 }
 
 // The longest that the source makes each edge in the clip, and how sharply it bends them.
-static snwResult MeasureEdges(Job* job, int clip)
+static snwResult MeasureClipEdges(Job* job, int clip)
 {
     snwResult result = snw_ok;
     snwAgainst* out = job->out;
@@ -404,7 +404,8 @@ static snwResult MeasureEdges(Job* job, int clip)
     }
 
     double end = job->def->source->animations[clip].end;
-    int frames = FrameCount(job, clip), count = frames > 1 ? frames : snw_otherFrames; // a file of one is of any
+    int frames = CountClipFrames(job, clip),
+        count = frames > 1 ? frames : against_otherFrames; // a file of one is of any
     for (int f = 0; f < count && result >= 0; ++f)
     {
         double time = frames > 1 ? TimeOf(job, clip, f) : end * f / (count - 1);
@@ -420,11 +421,11 @@ static snwResult MeasureEdges(Job* job, int clip)
 
             // What the artist folds is no mistake of the bake.
             int worst = 0, folded = snwFolds_Meet(&pair->folds, job->source.now, SNW_FOLD_SEEN * out->size, &worst);
-            place.mesh = NameOf(job, pair);
+            place.mesh = NameOfPair(job, pair);
             MeetCount(job, pair, (Count){&out->sourceFolded, &out->sourceFoldedPlace}, folded, worst, place);
         }
 
-        result = Tell(job);
+        result = TellAgainst(job);
     }
 
     return result;
@@ -513,7 +514,7 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
         Pair* pair = &job->pairs[p];
         if (!pair->alike && def->clip >= 0 && clip != def->clip)
             continue; // key frames are made for one clip
-        place.mesh = NameOf(job, pair);
+        place.mesh = NameOfPair(job, pair);
         PoseSurface(&job->source, clip, place.time, pair->node, pair->mesh->morphCount);
         if (!ShowWritten(job, pair, clip, frame, place.time, &result))
             continue;
@@ -547,15 +548,15 @@ static snwResult CompareFrame(Job* job, int clip, int frame)
     }
 
     ++out->frames;
-    return result < 0 ? result : Tell(job);
+    return result < 0 ? result : TellAgainst(job);
 }
 
 // Stages of the source and of the written document. Where none is written the source stands for it.
 static bool MakeStages(Job* job)
 {
     const snwAsset *source = job->def->source, *written = job->def->written != NULL ? job->def->written : source;
-    return MakeStage(&job->arena, source, &job->source) && MakeStage(&job->arena, written, &job->written) &&
-           MakeStage(&job->arena, written, &job->bare);
+    return MakeAgainstStage(&job->arena, source, &job->source) &&
+           MakeAgainstStage(&job->arena, written, &job->written) && MakeAgainstStage(&job->arena, written, &job->bare);
 }
 
 snwResult snwAgainst_Probe(snwContext* context, const snwAgainstDef* def, int node, double* mean, snwMessage* message)
@@ -568,7 +569,7 @@ snwResult snwAgainst_Probe(snwContext* context, const snwAgainstDef* def, int no
     snwResult result = MakeStages(&job) ? snw_ok : snwFailMemory(message);
 
     if (result >= 0)
-        FindSize(&job);
+        FindSourceSize(&job);
 
     // The mean distance over the frames that the caller has.
     for (int f = 0; f < def->frameCount && result >= 0; ++f)
@@ -606,9 +607,9 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
                                     def->written->animationCount < def->source->animationCount))
         return snwFail(message, snw_errorInput, s_remedy, "it has fewer nodes or clips than the source");
 
-    snwResult result = MakeStages(&job) ? MakePairs(&job) : snwFailMemory(message);
+    snwResult result = MakeStages(&job) ? MakeMeshPairs(&job) : snwFailMemory(message);
     if (result >= 0)
-        FindSize(&job);
+        FindSourceSize(&job);
     if (result >= 0 && !(out->size > 0 && isfinite(out->size)))
         result = snwFail(message, snw_errorInput, "look for a node with a scale of zero",
             "the source shows nothing: its surfaces have no size at the beginning of '%s'",
@@ -619,9 +620,9 @@ snwResult snwCompareAgainst(snwContext* context, const snwAgainstDef* def, snwAg
     {
         if (def->written == NULL && clip != def->clip)
             continue;
-        result = MeasureEdges(&job, clip);
+        result = MeasureClipEdges(&job, clip);
         job.sum = job.count = 0;
-        for (int f = 0; f < FrameCount(&job, clip) && result >= 0; ++f)
+        for (int f = 0; f < CountClipFrames(&job, clip) && result >= 0; ++f)
             result = CompareFrame(&job, clip, f);
         out->mean = fmax(out->mean, job.count > 0 ? job.sum / job.count : 0);
     }

@@ -18,7 +18,7 @@ snwBakeDef snwDefaultBakeDef(void)
 // ---------------------------------------------------------------------------------------------------------------------
 // For the other files
 
-static void AddLine(char lines[snw_maxBakeNotes][224], int* count, const char* format, va_list list)
+static void AddNoteLine(char lines[snw_maxBakeNotes][224], int* count, const char* format, va_list list)
 {
     char line[224];
     vsnprintf(line, sizeof line, format, list);
@@ -33,7 +33,7 @@ void snwBake_Note(snwBake* bake, const char* format, ...)
 {
     va_list list;
     va_start(list, format);
-    AddLine(bake->report.notes, &bake->report.noteCount, format, list);
+    AddNoteLine(bake->report.notes, &bake->report.noteCount, format, list);
     va_end(list);
 }
 
@@ -41,7 +41,7 @@ void snwBake_Warn(snwBake* bake, const char* format, ...)
 {
     va_list list;
     va_start(list, format);
-    AddLine(bake->report.warnings, &bake->report.warningCount, format, list);
+    AddNoteLine(bake->report.warnings, &bake->report.warningCount, format, list);
     va_end(list);
 }
 
@@ -62,7 +62,7 @@ snwResult snwBake_Path(const snwBake* bake, const char* name, char* path, snwMes
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult Open(snwBake* bake, snwMessage* message)
+static snwResult OpenBake(snwBake* bake, snwMessage* message)
 {
     static snwResult (*const s_steps[])(snwBake*, snwMessage*) = {
         snwBake_FindSource, snwBake_Prepare, snwBake_Retouch, snwBake_MakePlan, snwBake_MakeScene};
@@ -84,7 +84,7 @@ snwResult snwBake_Open(snwContext* context, const snwBakeDef* def, snwBake** out
     bake->addedClip = -1;
 
     // Until the source is known, messages are not about it.
-    snwResult result = Open(bake, message);
+    snwResult result = OpenBake(bake, message);
     if (result >= 0)
         snprintf(bake->report.clip, sizeof bake->report.clip, "%s",
             snwCharacter_GetDef(snwPrepared_GetCharacter(bake->prepared))->motions[bake->plan.motion].name);

@@ -57,7 +57,7 @@ static void AddNotes(snwBakeFileReport* report, const char lines[][224], int cou
         snprintf(report->notes[report->noteCount++], sizeof report->notes[0], "%s", lines[i]);
 }
 
-static void Tell(const snwBake* bake, const snwBakeOutputReport* written, snwBakeFileReport* report)
+static void TellBakeFile(const snwBake* bake, const snwBakeOutputReport* written, snwBakeFileReport* report)
 {
     const snwBakeReport* from = &bake->report;
     *report = (snwBakeFileReport){.frameCount = from->frames,
@@ -75,7 +75,8 @@ static void Tell(const snwBake* bake, const snwBakeOutputReport* written, snwBak
 }
 
 // From the open bake to files that are right.
-static snwResult WriteAll(snwBake* bake, const snwBakeFileDef* def, snwBakeOutputReport* written, snwMessage* message)
+static snwResult WriteBakeFiles(
+    snwBake* bake, const snwBakeFileDef* def, snwBakeOutputReport* written, snwMessage* message)
 {
     snwBakeOutputDef out;
     snwResult result = snwBake_FindOutput(bake, def->output, def->overwrite, &out, message);
@@ -118,9 +119,9 @@ static snwResult BakeWith(
     snwResult result = written != NULL ? snwBake_Open(context, &inner, &bake, message) : snwFailMemory(message);
     if (bake != NULL && written != NULL)
     {
-        result = WriteAll(bake, def, written, message);
+        result = WriteBakeFiles(bake, def, written, message);
         if (result >= 0 && report != NULL)
-            Tell(bake, written, report);
+            TellBakeFile(bake, written, report);
         if (result >= 0)
             snwBake_RemoveFolder(bake);
         else

@@ -110,7 +110,7 @@ static const char* BaseName(const char* path)
     return slash == NULL ? path : slash + 1;
 }
 
-static void Put(snwText* out, const char* text)
+static void PutScript(snwText* out, const char* text)
 {
     snwText_Raw(out, text, strlen(text));
 }
@@ -118,7 +118,7 @@ static void Put(snwText* out, const char* text)
 // Texts and numbers of Python look as those of JSON do; true and false do not, so those are numbers.
 static void PutCaches(snwText* out, const snwBlenderCache* caches, int count)
 {
-    Put(out, "CACHES = ");
+    PutScript(out, "CACHES = ");
     snwText_Open(out, '[');
 
     // One line per cache: which object and mesh it is for, and how many points that must have.
@@ -139,7 +139,7 @@ static void PutCaches(snwText* out, const snwBlenderCache* caches, int count)
     }
 
     snwText_Close(out, ']');
-    Put(out, "\n");
+    PutScript(out, "\n");
 }
 
 static void PutSettings(snwText* out, const snwBakeWriting* w, const char* source)
@@ -150,15 +150,15 @@ static void PutSettings(snwText* out, const snwBakeWriting* w, const char* sourc
     snprintf(line, sizeof line, "FORMAT = '%s'\nRATE = %s\nFIRST = %s\nFRAMES = %d\nAXES = %s\nSOURCE = ",
         w->def->format == snw_bakeMdd ? "MDD" : "PC2", rate, first, w->reel->frameCount,
         w->def->up == snw_upY ? "('NEG_Z', 'POS_Y')" : "('POS_Y', 'POS_Z')");
-    Put(out, line);
+    PutScript(out, line);
     snwText_String(out, source);
-    Put(out, "\nCLIP = ");
+    PutScript(out, "\nCLIP = ");
     snwText_String(out, w->reel->clip);
-    Put(out, "\n");
+    PutScript(out, "\n");
 }
 
 // The document of a source that has none, as a file for the script to import.
-static snwResult WriteMesh(const snwBakeWriting* w, const char* path)
+static snwResult WriteSourceMesh(const snwBakeWriting* w, const char* path)
 {
     snwGltfWriter* writer = NULL;
     snwGltfSave save = {.path = path, .form = snw_gltfGlb, .overwrite = w->def->overwrite};
@@ -171,14 +171,14 @@ static snwResult WriteMesh(const snwBakeWriting* w, const char* path)
     return result;
 }
 
-static snwResult WriteText(
+static snwResult WriteBlenderScript(
     const snwBakeWriting* w, const char* path, const char* source, const snwBlenderCache* caches, int count)
 {
     snwText out = snwCreateText(w->context, 1);
-    Put(&out, s_head);
+    PutScript(&out, s_head);
     PutSettings(&out, w, source);
     PutCaches(&out, caches, count);
-    Put(&out, s_body);
+    PutScript(&out, s_body);
     snwResult result = out.failed ? snwFailMemory(w->message)
                                   : snwFile_Write(w->context, path, out.data, out.size, w->def->overwrite, w->message);
     snwText_Free(&out);
@@ -208,10 +208,10 @@ snwResult snwWriteBlenderScript(const snwBakeWriting* w, const snwBlenderCache* 
     {
         snprintf(path + length, sizeof path - length, "-mesh.glb");
         snprintf(source, sizeof source, "%s", BaseName(path));
-        result = WriteMesh(w, path);
+        result = WriteSourceMesh(w, path);
     }
     else
         FindSource(w->reel->path, source, sizeof source);
     snprintf(path + length, sizeof path - length, ".py");
-    return result < 0 ? result : WriteText(w, path, source, caches, count);
+    return result < 0 ? result : WriteBlenderScript(w, path, source, caches, count);
 }

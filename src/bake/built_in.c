@@ -30,7 +30,7 @@ typedef struct Maker
 // ---------------------------------------------------------------------------------------------------------------------
 // The surface
 
-static snwResult MeshFlesh(Maker* m, const snwFlesh* flesh)
+static snwResult MeshBuiltInFlesh(Maker* m, const snwFlesh* flesh)
 {
     snwTriangleMesh mesh = {0};
     snwSolid solid = snwFlesh_Solid(flesh);
@@ -79,7 +79,7 @@ static snwResult MeshFlesh(Maker* m, const snwFlesh* flesh)
     return snw_ok;
 }
 
-static snwResult WeighSurface(Maker* m)
+static snwResult WeighBuiltInSurface(Maker* m)
 {
     const snwCharacterDef* def = snwCharacter_GetDef(m->character);
     size_t bones = (size_t)def->boneCount, count = (size_t)m->mesh.vertexCount;
@@ -118,7 +118,7 @@ static snwResult WeighSurface(Maker* m)
 }
 
 // Characters that are no flesh - boxes, sheets - are shown as their elements are.
-static snwResult MakeSurface(Maker* m, const snwBlueprint* blueprint)
+static snwResult MakeBuiltInSurface(Maker* m, const snwBlueprint* blueprint)
 {
     snwFlesh flesh;
     snwTransform* still = snwArena_Alloc(&m->arena, (size_t)blueprint->boneCount + 1, sizeof *still);
@@ -129,14 +129,14 @@ static snwResult MakeSurface(Maker* m, const snwBlueprint* blueprint)
         still[i] = snwIdentityTransform();
     if (still == NULL || !snwFlesh_Pose(&blueprint->flesh, still, &m->arena, &flesh))
         return snwFailMemory(m->message);
-    snwResult result = MeshFlesh(m, &flesh);
-    return result >= 0 ? WeighSurface(m) : result;
+    snwResult result = MeshBuiltInFlesh(m, &flesh);
+    return result >= 0 ? WeighBuiltInSurface(m) : result;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The file
 
-static snwResult Write(const Maker* m)
+static snwResult WriteBuiltIn(const Maker* m)
 {
     snwBake* bake = m->bake;
     snwGltfWriter* writer = NULL;
@@ -173,9 +173,9 @@ static snwResult WriteBlueprint(snwBake* bake, const snwBlueprint* blueprint, sn
     if (result >= 0 && blueprint->boneCount > 0)
         result = snwComputeWeights(character, &def, &m.weights, message);
     if (result >= 0)
-        result = MakeSurface(&m, blueprint);
+        result = MakeBuiltInSurface(&m, blueprint);
     if (result >= 0)
-        result = Write(&m);
+        result = WriteBuiltIn(&m);
 
     snwFree(bake->context, m.weights);
     snwFree(bake->context, m.rows);

@@ -30,7 +30,7 @@ typedef struct Maker
 // ---------------------------------------------------------------------------------------------------------------------
 // Weights: a vertex of a surface has those of the body's vertices that carry it
 
-static void AddRow(const Maker* m, int vertex, double share, double* row)
+static void AddVertexWeights(const Maker* m, int vertex, double share, double* row)
 {
     for (int k = m->weights->starts[vertex]; k < m->weights->starts[vertex + 1]; ++k)
         row[m->weights->handles[k]] += share * m->weights->values[k];
@@ -43,13 +43,14 @@ static void WeighVertex(const Maker* m, int surface, int vertex, double* row)
     int point = prepared->points[surface][vertex];
     memset(row, 0, (size_t)m->character->boneCount * sizeof *row);
     if (point < 0)
-        AddRow(m, prepared->anchors[~point].vertices[0], 1, row);
+        AddVertexWeights(m, prepared->anchors[~point].vertices[0], 1, row);
     for (int k = 0; k < 4 && point >= 0; ++k)
-        AddRow(m, embedding->vertices[embedding->corners[point][k]], (double)embedding->weights[point][k], row);
+        AddVertexWeights(
+            m, embedding->vertices[embedding->corners[point][k]], (double)embedding->weights[point][k], row);
 }
 
 // vertices: of the surface, one per vertex of the mesh.
-static bool WeighSurface(Maker* m, int index, const int* vertices, snwAssetMesh* mesh)
+static bool WeighDocumentSurface(Maker* m, int index, const int* vertices, snwAssetMesh* mesh)
 {
     size_t bones = (size_t)m->character->boneCount, count = (size_t)mesh->vertexCount;
     int* starts = snwArena_Alloc(&m->arena, count + 1, sizeof *starts);
@@ -79,7 +80,7 @@ static bool WeighSurface(Maker* m, int index, const int* vertices, snwAssetMesh*
 // ---------------------------------------------------------------------------------------------------------------------
 // Surfaces
 
-static int AddMaterial(Maker* m, const snwSurfacePart* part)
+static int AddPartMaterial(Maker* m, const snwSurfacePart* part)
 {
     snwGltfMaterialDef material = snwDefaultGltfMaterialDef();
     material.name = part->material[0] != 0 ? part->material : m->character->name;
@@ -120,7 +121,7 @@ static int SplitPart(
     return next - first;
 }
 
-static bool MakeParts(Maker* m, const snwSurfaceInfo* from, snwAssetMesh* mesh, int** materials, int** vertices)
+static bool MakeDocumentParts(Maker* m, const snwSurfaceInfo* from, snwAssetMesh* mesh, int** materials, int** vertices)
 {
     size_t count = (size_t)from->partCount + 1, triangleCount = (size_t)from->triangleCount + 1;
     snwAssetPart* parts = snwArena_Alloc(&m->arena, count, sizeof *parts);
@@ -137,7 +138,7 @@ static bool MakeParts(Maker* m, const snwSurfaceInfo* from, snwAssetMesh* mesh, 
         int used = SplitPart(from, part, mesh->vertexCount, numbers, triangles, *vertices);
         parts[i] = (snwAssetPart){
             from->name, part->material, mesh->vertexCount, used, part->firstTriangle, part->triangleCount};
-        (*materials)[i] = AddMaterial(m, part);
+        (*materials)[i] = AddPartMaterial(m, part);
         mesh->vertexCount += used;
     }
 
@@ -147,7 +148,7 @@ static bool MakeParts(Maker* m, const snwSurfaceInfo* from, snwAssetMesh* mesh, 
     return !m->arena.failed;
 }
 
-static bool CopyVertices(Maker* m, const snwSurfaceInfo* from, const int* vertices, snwAssetMesh* mesh)
+static bool CopySurfaceVertices(Maker* m, const snwSurfaceInfo* from, const int* vertices, snwAssetMesh* mesh)
 {
     size_t count = (size_t)mesh->vertexCount + 1;
     snwVec3* positions = snwArena_Alloc(&m->arena, count, sizeof *positions);
@@ -178,7 +179,7 @@ static bool CopyVertices(Maker* m, const snwSurfaceInfo* from, const int* vertic
 }
 
 // Without memory the arena says so.
-static void AddSurface(Maker* m, int index)
+static void AddDocumentSurface(Maker* m, int index)
 {
     const snwSurfaceInfo* from = snwPrepared_GetSurface(m->info.prepared, index);
     snwAssetMesh mesh = {.name = from->name, .triangleCount = from->triangleCount};
@@ -187,11 +188,11 @@ static void AddSurface(Maker* m, int index)
         return;
 
     // First the geometry, then weights if there are bones, then the node that shows it.
-    bool made = MakeParts(m, from, &mesh, &materials, &vertices);
+    bool made = MakeDocumentParts(m, from, &mesh, &materials, &vertices);
     snwReelSurface* surface = &m->surfaces[m->surfaceCount++];
     *surface = (snwReelSurface){.name = from->name, .index = index, .vertices = vertices};
-    made = made && CopyVertices(m, from, vertices, &mesh);
-    if (!made || (m->weights != NULL && !WeighSurface(m, index, vertices, &mesh)))
+    made = made && CopySurfaceVertices(m, from, vertices, &mesh);
+    if (!made || (m->weights != NULL && !WeighDocumentSurface(m, index, vertices, &mesh)))
         return;
     snwGltfMeshDef def = {.mesh = &mesh, .materials = materials, .influences = 4};
     snwGltfNodeDef node = snwDefaultGltfNodeDef();
@@ -204,14 +205,14 @@ static void AddSurface(Maker* m, int index)
 // ---------------------------------------------------------------------------------------------------------------------
 // Motion
 
-static snwQuat Nearer(snwQuat q, const double* before)
+static snwQuat NearerQuat(snwQuat q, const double* before)
 {
     double dot = q.x * before[0] + q.y * before[1] + q.z * before[2] + q.w * before[3];
     return dot < 0 ? snwQuat_Scale(q, -1) : q;
 }
 
 // Where the node of a bone is; it stands at the bone's pivot.
-static snwTransform Place(const snwSkeleton* skeleton, const snwTransforms* bones, int bone)
+static snwTransform PlaceBoneNode(const snwSkeleton* skeleton, const snwTransforms* bones, int bone)
 {
     snwTransform now = *(const snwTransform*)((const char*)bones->data + (size_t)bone * (size_t)bones->stride);
     return (snwTransform){snwTransform_Apply(now, skeleton->pivots[bone]), now.rotation};
@@ -222,18 +223,18 @@ static void SetKey(Maker* m, const snwSkeleton* skeleton, const snwTransforms* b
     for (int b = 0; b < m->character->boneCount; ++b)
     {
         int parent = m->character->bones[b].parent;
-        snwTransform local = Place(skeleton, bones, b);
+        snwTransform local = PlaceBoneNode(skeleton, bones, b);
         if (parent >= 0)
-            local = snwTransform_Between(Place(skeleton, bones, parent), local);
+            local = snwTransform_Between(PlaceBoneNode(skeleton, bones, parent), local);
         size_t previous = frame > 0 ? (size_t)frame - 1 : 0;
-        snwQuat q = Nearer(local.rotation, values[2 * b] + 4 * previous);
+        snwQuat q = NearerQuat(local.rotation, values[2 * b] + 4 * previous);
         memcpy(values[2 * b] + 4 * (size_t)frame, (double[]){q.x, q.y, q.z, q.w}, 4 * sizeof(double));
         memcpy(values[2 * b + 1] + 3 * (size_t)frame, (double[]){local.position.x, local.position.y, local.position.z},
             3 * sizeof(double));
     }
 }
 
-static snwResult AddMotion(Maker* m)
+static snwResult AddDocumentMotion(Maker* m)
 {
     size_t keys = (size_t)m->info.frameCount, bones = (size_t)m->character->boneCount;
     snwSkeleton skeleton;
@@ -277,7 +278,7 @@ static snwResult AddMotion(Maker* m)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult AddAll(Maker* m, const snwCharacter* character)
+static snwResult AddDocumentNodes(Maker* m, const snwCharacter* character)
 {
     size_t textures = (size_t)snwPrepared_GetInfo(m->info.prepared).textureCount;
     m->nodes = snwArena_Alloc(&m->arena, (size_t)m->character->boneCount + 1, sizeof *m->nodes);
@@ -288,14 +289,14 @@ static snwResult AddAll(Maker* m, const snwCharacter* character)
     memset(m->images, -1, textures * sizeof *m->images);
     m->skin = m->weights != NULL ? snwGltfWriter_AddBones(m->writer, character, m->nodes) : -1;
     for (int i = 0; i < m->info.surfaceCount && !m->arena.failed; ++i)
-        AddSurface(m, m->info.surfaces[i]);
+        AddDocumentSurface(m, m->info.surfaces[i]);
     if (m->arena.failed)
         return snwFailMemory(m->message);
     snwResult result = snwGltfWriter_GetResult(m->writer, m->message);
-    return result >= 0 && m->weights != NULL ? AddMotion(m) : result;
+    return result >= 0 && m->weights != NULL ? AddDocumentMotion(m) : result;
 }
 
-static snwResult ReadBack(Maker* m, snwBakeDocument* document)
+static snwResult ReadBackDocument(Maker* m, snwBakeDocument* document)
 {
     unsigned char* data = NULL;
     size_t size = 0;
@@ -321,7 +322,7 @@ static snwResult ReadBack(Maker* m, snwBakeDocument* document)
 }
 
 // The character's own weights, or computed ones, which go back through snwContext_Free.
-static snwResult FindWeights(Maker* m, snwCharacter* character, snwWeights** computed)
+static snwResult FindDocumentWeights(Maker* m, snwCharacter* character, snwWeights** computed)
 {
     m->weights = NULL;
     if (m->character->boneCount == 0)
@@ -354,11 +355,11 @@ snwResult snwMakeBakeDocument(
     // Written as a file and read again, so that exporters find a document as of any other character.
     snwResult result = snwGltfWriter_Open(context, NULL, &m.writer, message);
     if (result >= 0)
-        result = FindWeights(&m, character, &computed);
+        result = FindDocumentWeights(&m, character, &computed);
     if (result >= 0)
-        result = AddAll(&m, character);
+        result = AddDocumentNodes(&m, character);
     if (result >= 0)
-        result = ReadBack(&m, document);
+        result = ReadBackDocument(&m, document);
     document->surfaces = m.surfaces;
     document->surfaceCount = m.surfaceCount;
     document->animation = result >= 0 && m.weights != NULL ? 0 : -1;

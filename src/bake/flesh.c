@@ -17,18 +17,18 @@
 
 enum
 {
-    snw_smoothRounds = 8,   // of what flesh adds
-    snw_stretchRounds = 24, // of holding edges together
-    snw_foldRounds = 8,     // of smoothing what would double back
-    snw_reachRounds = 4,
-    snw_grain = 1024
+    flesh_smoothRounds = 8,   // of what flesh adds
+    flesh_stretchRounds = 24, // of holding edges together
+    flesh_foldRounds = 8,     // of smoothing what would double back
+    flesh_reachRounds = 4,
+    flesh_grain = 1024
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Making
 
 // m: the mean edge of the body.
-static double CellOf(const snwCharacterDef* def)
+static double FleshCell(const snwCharacterDef* def)
 {
     double sum = 0;
     for (int i = 0; i < def->tetCount; ++i)
@@ -145,7 +145,7 @@ static snwResult FindReach(snwArena* arena, const snwPrepared* prepared, const s
     }
 
     // Means of neighbours, several times: no jumps.
-    for (int round = 0; round < snw_reachRounds; ++round)
+    for (int round = 0; round < flesh_reachRounds; ++round)
     {
         for (int p = 0; p < flesh->placeCount; ++p)
         {
@@ -182,7 +182,7 @@ snwResult snwBakeFlesh_Make(snwArena* arena, const snwPrepared* prepared, const 
     snwAffine_Inverse(place, &flesh->fromRest);
     snwResult result = snwBind_Make(asset, surface->node, true, arena, &flesh->bind, message);
     if (result >= 0)
-        result = LinkPlaces(arena, surface, CellOf(snwCharacter_GetDef(prepared->character)), flesh, message);
+        result = LinkPlaces(arena, surface, FleshCell(snwCharacter_GetDef(prepared->character)), flesh, message);
     if (result >= 0)
         result = FindReach(arena, prepared, surface, thickness, reach, flesh, message);
     size_t floats = 3 * (size_t)surface->vertexCount + 1;
@@ -207,12 +207,12 @@ typedef struct Work
     const snwSkin *simulated, *skinned;
 } Work;
 
-static void Put(snwVec3 x, float* out)
+static void StoreFleshPlace(snwVec3 x, float* out)
 {
     out[0] = (float)x.x, out[1] = (float)x.y, out[2] = (float)x.z;
 }
 
-static void SmoothRange(int begin, int end, void* data)
+static void SmoothFleshRange(int begin, int end, void* data)
 {
     const snwBakeFlesh* flesh = data;
     for (int p = begin; p < end; ++p)
@@ -276,7 +276,7 @@ static float ShareOf(const snwBakeFlesh* flesh, int vertex)
     return flesh->reach != NULL ? 1.0f / sqrtf(1.0f + square / (flesh->reach[vertex] * flesh->reach[vertex])) : 1.0f;
 }
 
-static void AddRange(int begin, int end, void* data)
+static void AddFleshRange(int begin, int end, void* data)
 {
     const Work* work = data;
     snwBakeFlesh* flesh = work->flesh;
@@ -295,8 +295,8 @@ static void AddRange(int begin, int end, void* data)
             snwMat3_Cofactor(linear), (snwVec3){(double)rest[0], (double)rest[1], (double)rest[2]});
 
         n = snwVec3_Normalize(snwMat3_Determinant(linear) < 0 ? snwVec3_Negate(n) : n);
-        Put(x, flesh->artist + at);
-        Put(n, flesh->artistNormals + at);
+        StoreFleshPlace(x, flesh->artist + at);
+        StoreFleshPlace(n, flesh->artistNormals + at);
 
         // Flesh on top; normals turn as those of the two bodies differ.
         const float *now = work->simulated->normals + at, *before = work->skinned->normals + at;
@@ -307,25 +307,25 @@ static void AddRange(int begin, int end, void* data)
             (&n.x)[c] += (double)(share * (now[c] - before[c]));
         }
 
-        Put(x, flesh->positions + at);
-        Put(snwVec3_Normalize(n), flesh->shown + at);
+        StoreFleshPlace(x, flesh->positions + at);
+        StoreFleshPlace(snwVec3_Normalize(n), flesh->shown + at);
     }
 }
 
-static snwVec3 Take(const float* x)
+static snwVec3 LoadFleshPlace(const float* x)
 {
     return (snwVec3){(double)x[0], (double)x[1], (double)x[2]};
 }
 
 // Draws the four corners of an edge together, all the way where the surface doubles back, not at all where it does not
 // come near that or where the artist's is creased. Returns whether it did.
-static bool Unfold(snwBakeFlesh* flesh, const int corners[4])
+static bool UnfoldEdge(snwBakeFlesh* flesh, const int corners[4])
 {
     snwVec3 now[4], artist[4], mean = {0, 0, 0};
 
     // How far the edge is bent now.
     for (int k = 0; k < 4; ++k)
-        now[k] = Take(flesh->positions + 3 * (size_t)corners[k]);
+        now[k] = LoadFleshPlace(flesh->positions + 3 * (size_t)corners[k]);
     float bend = snwFold_Bend(now, flesh->least);
     if (!(bend < SNW_DOUBLING))
         return false;
@@ -333,7 +333,7 @@ static bool Unfold(snwBakeFlesh* flesh, const int corners[4])
     // What it would be without flesh, and the mean way that flesh takes its corners.
     for (int k = 0; k < 4; ++k)
     {
-        artist[k] = Take(flesh->artist + 3 * (size_t)corners[k]);
+        artist[k] = LoadFleshPlace(flesh->artist + 3 * (size_t)corners[k]);
         mean = snwVec3_MulAdd(mean, 0.25, snwVec3_Sub(now[k], artist[k]));
     }
 
@@ -341,7 +341,7 @@ static bool Unfold(snwBakeFlesh* flesh, const int corners[4])
     float share = fminf((SNW_DOUBLING - bend) / (SNW_DOUBLING - SNW_FOLDED), 1);
     share *= fminf(fmaxf((snwFold_Bend(artist, 0) - SNW_CREASE) / -SNW_CREASE, 0), 1);
     for (int k = 0; k < 4 && share > 0; ++k)
-        Put(snwVec3_Lerp(now[k], snwVec3_Add(artist[k], mean), (double)share),
+        StoreFleshPlace(snwVec3_Lerp(now[k], snwVec3_Add(artist[k], mean), (double)share),
             flesh->positions + 3 * (size_t)corners[k]);
     return share > 0;
 }
@@ -352,11 +352,11 @@ static void UnfoldAll(snwBakeFlesh* flesh)
     bool any = false, more = true;
 
     // A few rounds; each may fold a neighbour, so until nothing is left to do.
-    for (int round = 0; round < snw_foldRounds && more; ++round)
+    for (int round = 0; round < flesh_foldRounds && more; ++round)
     {
         more = false;
         for (int e = 0; e < flesh->folds.count; ++e)
-            more = Unfold(flesh, flesh->folds.corners[e]) || more;
+            more = UnfoldEdge(flesh, flesh->folds.corners[e]) || more;
         any = any || more;
     }
 
@@ -402,11 +402,11 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
         }
 
     // Smooth first, then hold.
-    for (int round = 0; round < snw_smoothRounds; ++round, SwapMoves(flesh))
-        snwParallelFor(context, flesh->placeCount, snw_grain, SmoothRange, flesh);
+    for (int round = 0; round < flesh_smoothRounds; ++round, SwapMoves(flesh))
+        snwParallelFor(context, flesh->placeCount, flesh_grain, SmoothFleshRange, flesh);
     bool holds = false;
-    for (int round = 0; round < snw_stretchRounds && !holds; ++round, SwapMoves(flesh))
-        holds = snwParallelSum(context, flesh->placeCount, snw_grain, HoldRange, flesh) == 0;
+    for (int round = 0; round < flesh_stretchRounds && !holds; ++round, SwapMoves(flesh))
+        holds = snwParallelSum(context, flesh->placeCount, flesh_grain, HoldRange, flesh) == 0;
 
     // A rigid piece stays one: it is held back as much as the vertex that is held back most.
     for (int i = 0; i < flesh->anchorCount; ++i)
@@ -422,7 +422,7 @@ void snwBakeFlesh_Add(snwBakeFlesh* flesh, const snwAssetPoser* poser, const snw
 
     // Flesh on top of the artist's surface, then edges that fold.
     Work work = {flesh, simulated, skinned};
-    snwParallelFor(context, flesh->vertexCount, snw_grain, AddRange, &work);
+    snwParallelFor(context, flesh->vertexCount, flesh_grain, AddFleshRange, &work);
     UnfoldAll(flesh);
-    flesh->ride = snwParallelSum(context, flesh->vertexCount, snw_grain, RideOf, &work) / flesh->vertexCount;
+    flesh->ride = snwParallelSum(context, flesh->vertexCount, flesh_grain, RideOf, &work) / flesh->vertexCount;
 }

@@ -37,7 +37,7 @@ struct snwBakeFrames
     snwBakeInfo info;
 };
 
-static snwBakeInfo MakeInfo(const snwBake* bake)
+static snwBakeInfo MakeBakeInfo(const snwBake* bake)
 {
     const snwBakePlan* plan = &bake->plan;
     return (snwBakeInfo){.prepared = bake->prepared,
@@ -71,7 +71,7 @@ static snwResult MakeSkinning(snwBakeFrames* f, snwMessage* message)
 }
 
 // Soft flesh may go farther than usual flesh, in proportion to how much it gives way.
-static double ReachOf(const snwCharacterDef* def)
+static double ReachOfFlesh(const snwCharacterDef* def)
 {
     double usual = snwPreset_GetInfo(snwPreset_Find("flesh"))->material.frequency, softest = usual;
     for (int i = 0; i < def->materialCount; ++i)
@@ -99,7 +99,7 @@ static snwResult MakeFlesh(snwBakeFrames* f, snwMessage* message)
         result = snwThickness_Make(&f->arena, bake->prepared, &thickness, message);
     if (bake->settings.falloff == 0)
         thickness = (snwThickness){0}; // nothing holds flesh back
-    double reach = ReachOf(snwCharacter_GetDef(character));
+    double reach = ReachOfFlesh(snwCharacter_GetDef(character));
     for (int i = 0; i < count && result >= 0; ++i)
         if (snwPrepared_GetSurface(bake->prepared, i)->node >= 0)
             result = snwBakeFlesh_Make(
@@ -120,7 +120,7 @@ snwResult snwBakeFrames_Open(snwBake* bake, snwBakeFrames** frames, snwMessage* 
     *f = (snwBakeFrames){.context = bake->context, .arena = {.context = bake->context}, .bake = bake, .frame = -1};
     f->vertexCount = def->vertexCount;
     f->boneCount = def->boneCount;
-    f->info = MakeInfo(bake);
+    f->info = MakeBakeInfo(bake);
     f->bones = snwArena_Alloc(&f->arena, (size_t)def->boneCount + 1, sizeof *f->bones);
     f->body = snwArena_Alloc(&f->arena, 3 * (size_t)def->vertexCount + 1, sizeof(float));
     f->artist = snwArena_Alloc(&f->arena, 3 * (size_t)def->vertexCount + 1, sizeof(float));
@@ -202,7 +202,7 @@ static float FadeOf(const snwBakePlan* plan, int frame)
 }
 
 // What the motion does to the vertices before bones move them: caches, morphs.
-static void MoveShape(snwBakeFrames* f)
+static void MoveBakeShape(snwBakeFrames* f)
 {
     snwCharacter_PoseVertices(snwPrepared_GetCharacter(f->bake->prepared), f->bake->plan.motion, f->clipTime, f->artist,
         f->vertexCount, 3 * (int)sizeof(float));
@@ -223,7 +223,7 @@ static snwResult PoseArtist(snwBakeFrames* f, snwMessage* message)
     int motion = f->bake->plan.motion;
     snwCharacter_Pose(character, motion, f->clipTime, f->bones, f->boneCount);
     if (f->skin == NULL || snwCharacter_GetDef(character)->motions[motion].vertices.sampleCount > 0)
-        MoveShape(f);
+        MoveBakeShape(f);
     if (f->skin == NULL)
         return snw_ok;
     snwSkinningPose pose = {.kind = snw_skinningLinear, .transforms = f->bones, .count = f->boneCount};
@@ -234,7 +234,7 @@ static snwResult PoseArtist(snwBakeFrames* f, snwMessage* message)
     return result;
 }
 
-static void Blend(snwBakeFrames* f)
+static void BlendFrame(snwBakeFrames* f)
 {
     const float* mask = f->bake->mask;
     float blend = (float)f->bake->settings.blend;
@@ -260,7 +260,7 @@ static snwResult ShowArtist(snwBakeFrames* f, snwMessage* message)
     return result;
 }
 
-static snwResult AddFlesh(snwBakeFrames* f, snwMessage* message)
+static snwResult AddBakeFlesh(snwBakeFrames* f, snwMessage* message)
 {
     const snwAssetAnimation* animation = &f->bake->asset->animations[f->bake->plan.animation];
     snwResult result = ShowArtist(f, message);
@@ -293,10 +293,10 @@ static snwResult Show(snwBakeFrames* f, snwMessage* message)
     snwDisplay_SetBones(f->display, f->bones, f->boneCount, (int)sizeof *f->bones);
     snwDisplay_SetBones(f->artistDisplay, f->bones, f->boneCount, (int)sizeof *f->bones);
     snwResult result = snwDisplay_Update(f->display, f->body, f->vertexCount, 3 * (int)sizeof(float), message);
-    return result < 0 || f->flesh == NULL ? result : AddFlesh(f, message);
+    return result < 0 || f->flesh == NULL ? result : AddBakeFlesh(f, message);
 }
 
-static snwResult ReadFrame(snwBakeFrames* f, int frame, snwMessage* message)
+static snwResult ReadBakeFrame(snwBakeFrames* f, int frame, snwMessage* message)
 {
     const snwBakePlan* plan = &f->bake->plan;
     float fade = FadeOf(plan, frame);
@@ -310,7 +310,7 @@ static snwResult ReadFrame(snwBakeFrames* f, int frame, snwMessage* message)
         result = PoseArtist(f, message);
     if (result < 0)
         return result;
-    Blend(f);
+    BlendFrame(f);
     return Show(f, message);
 }
 
@@ -328,7 +328,7 @@ snwResult snwBakeFrames_Read(snwBakeFrames* frames, int frame, snwBakeFrame* res
 {
     if (frame < 0 || frame >= frames->info.frameCount)
         return snwFail(message, snw_errorArgument, NULL, "there is no frame %d", frame);
-    snwResult read = frames->frame == frame ? snw_ok : ReadFrame(frames, frame, message);
+    snwResult read = frames->frame == frame ? snw_ok : ReadBakeFrame(frames, frame, message);
     if (read < 0)
         return read;
     frames->frame = frame;
@@ -340,7 +340,7 @@ snwResult snwBakeFrames_Read(snwBakeFrames* frames, int frame, snwBakeFrame* res
     return snw_ok;
 }
 
-static snwResult GetSurface(const snwDisplay* display, int surface, snwSkin* skin, snwMessage* message)
+static snwResult GetDisplaySurface(const snwDisplay* display, int surface, snwSkin* skin, snwMessage* message)
 {
     return snwDisplay_GetSurface(display, surface, skin) >= 0
                ? snw_ok
@@ -349,7 +349,7 @@ static snwResult GetSurface(const snwDisplay* display, int surface, snwSkin* ski
 
 snwResult snwBakeFrames_GetSurface(const snwBakeFrames* frames, int surface, snwSkin* skin, snwMessage* message)
 {
-    snwResult result = GetSurface(frames->display, surface, skin, message);
+    snwResult result = GetDisplaySurface(frames->display, surface, skin, message);
     if (result >= 0 && frames->flesh != NULL && frames->flesh[surface].vertexCount > 0)
     {
         skin->positions = frames->flesh[surface].positions;
@@ -362,7 +362,7 @@ snwResult snwBakeFrames_GetArtist(snwBakeFrames* frames, int surface, snwSkin* s
 {
     snwResult result = ShowArtist(frames, message);
     if (result >= 0)
-        result = GetSurface(frames->artistDisplay, surface, skin, message);
+        result = GetDisplaySurface(frames->artistDisplay, surface, skin, message);
     if (result >= 0 && frames->flesh != NULL && frames->flesh[surface].vertexCount > 0)
     {
         skin->positions = frames->flesh[surface].artist;
@@ -374,7 +374,7 @@ snwResult snwBakeFrames_GetArtist(snwBakeFrames* frames, int surface, snwSkin* s
 snwResult snwBakeFrames_GetFlesh(snwBakeFrames* frames, int surface, const float** offsets, snwMessage* message)
 {
     snwSkin skin;
-    snwResult result = GetSurface(frames->display, surface, &skin, message);
+    snwResult result = GetDisplaySurface(frames->display, surface, &skin, message);
     bool known = result >= 0 && frames->flesh != NULL && frames->flesh[surface].vertexCount > 0;
     *offsets = known ? frames->flesh[surface].offsets : NULL;
     return result;

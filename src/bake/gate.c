@@ -72,7 +72,7 @@ static snwResult FleshOf(void* user, int frame, int node, snwAgainstFlesh* flesh
     return result;
 }
 
-static snwResult ShowWritten(void* user, int frame, int node, snwAgainstShown* shown, snwMessage* message)
+static snwResult ShowGateWritten(void* user, int frame, int node, snwAgainstShown* shown, snwMessage* message)
 {
     Gate* gate = user;
     const snwReelSurface* surface = SurfaceOf(gate, node);
@@ -108,7 +108,7 @@ static snwResult CompareWritten(Gate* gate, snwAgainstDef* def, const snwBakeOut
 
     // How the comparison asks for what is shown and what flesh added.
     def->written = document;
-    def->shown = ShowWritten;
+    def->shown = ShowGateWritten;
     def->flesh = FleshOf;
     if (result >= 0)
         result = snwCompareAgainst(bake->context, def, &bake->report.against, message);

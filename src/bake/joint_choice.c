@@ -42,7 +42,7 @@ double snwJointChoice_Cost(const snwJointChoice* choice)
 // ---------------------------------------------------------------------------------------------------------------------
 
 // Two candidates that move alike leave a pivot of nothing but rounding: the floor decides between them.
-static void Factor(const snwJointChoice* c, Active* a)
+static void FactorGram(const snwJointChoice* c, Active* a)
 {
     for (int i = 0; i < a->count; ++i)
         for (int j = 0; j <= i; ++j)
@@ -73,13 +73,13 @@ static void Substitute(const Active* a, double* x)
 
 static void SolveActive(const snwJointChoice* c, Active* a)
 {
-    Factor(c, a);
+    FactorGram(c, a);
     for (int i = 0; i < a->count; ++i)
         a->values[i] = 1;
     Substitute(a, a->values);
 }
 
-static void Weigh(const snwJointChoice* c, Active* a)
+static void WeighActive(const snwJointChoice* c, Active* a)
 {
     SolveActive(c, a);
     for (int i = 0; i < a->count; ++i)
@@ -91,14 +91,14 @@ static void Weigh(const snwJointChoice* c, Active* a)
     }
 }
 
-static void Leave(Active* a, int index)
+static void DropActive(Active* a, int index)
 {
     memmove(a->rows + index, a->rows + index + 1, (size_t)(a->count - index - 1) * sizeof *a->rows);
     --a->count;
 }
 
 // From x to the solution of the active ones; whoever comes to nothing on the way is left behind.
-static void Settle(const snwJointChoice* c, Active* a, double* x)
+static void SettleActive(const snwJointChoice* c, Active* a, double* x)
 {
     for (int first = 0; first >= 0 && a->count > 0;)
     {
@@ -123,7 +123,7 @@ static void Settle(const snwJointChoice* c, Active* a, double* x)
         if (first >= 0)
         {
             x[a->rows[first]] = 0;
-            Leave(a, first);
+            DropActive(a, first);
         }
     }
 }
@@ -156,7 +156,7 @@ static double Shift(const snwJointChoice* c)
 }
 
 // Sets the weights, and the active ones with what they are worth.
-static void Solve(snwJointChoice* c, const bool* barred, Active* a)
+static void SolveChoice(snwJointChoice* c, const bool* barred, Active* a)
 {
     double x[snw_mostCandidates] = {0}, sum = 0;
     a->count = 0;
@@ -172,14 +172,14 @@ static void Solve(snwJointChoice* c, const bool* barred, Active* a)
 
     for (int round = 0; round < 3 * snw_mostCandidates; ++round) // rounding may make two of them take turns
     {
-        Settle(c, a, x);
+        SettleActive(c, a, x);
         int next = Steepest(c, a, x, barred);
         if (next < 0)
             break;
         a->rows[a->count++] = next;
     }
 
-    Settle(c, a, x);
+    SettleActive(c, a, x);
 
     // Back to a sum of one.
     for (int k = 0; k < c->count; ++k)
@@ -194,14 +194,14 @@ void snwJointChoice_Balance(snwJointChoice* choice)
     bool barred[snw_mostCandidates];
     for (int k = 0; k < choice->count; ++k)
         barred[k] = !(choice->weights[k] > 0);
-    Solve(choice, barred, &active);
+    SolveChoice(choice, barred, &active);
 }
 
 // The active joint whose loss the others make up for best; but one that weighs next to nothing goes first.
 static int LeastWorth(const snwJointChoice* c, Active* a)
 {
     int best = 0;
-    Weigh(c, a);
+    WeighActive(c, a);
     for (int i = 0; i < a->count; ++i)
         if (c->weights[a->rows[i]] < SNW_FADED)
             return i;
@@ -222,13 +222,13 @@ void snwJointChoice_Thin(snwJointChoice* choice, int most)
 {
     Active active;
     bool barred[snw_mostCandidates] = {false};
-    Solve(choice, barred, &active);
+    SolveChoice(choice, barred, &active);
     while (active.count > 1 && (active.count > most || HasFaded(choice)))
     {
         int gone = active.rows[LeastWorth(choice, &active)];
         barred[gone] = true;
         choice->weights[gone] = 0;
-        Solve(choice, barred, &active);
+        SolveChoice(choice, barred, &active);
     }
 }
 

@@ -14,32 +14,33 @@ static const double s_within = 0.99; // of the tolerance, for what is written is
 
 enum
 {
-    snw_firstHelpers = 6,
-    snw_rounds = 4,      // of poses and weights, after helpers joined
-    snw_farRounds = 2,   // the same, as long as the tolerance is far
-    snw_few = 4,         // helpers at a time, in the end
-    snw_fewRounds = 6,   // the same, after these
-    snw_lastRounds = 32, // the same, once there are no more
-    snw_patience = 10,   // rounds without any gain
-    snw_sweeps = 4       // over the poses, before weights are chosen anew
+    jointFit_firstHelpers = 6,
+    jointFit_rounds = 4,      // of poses and weights, after helpers joined
+    jointFit_farRounds = 2,   // the same, as long as the tolerance is far
+    jointFit_few = 4,         // helpers at a time, in the end
+    jointFit_fewRounds = 6,   // the same, after these
+    jointFit_lastRounds = 32, // the same, once there are no more
+    jointFit_patience = 10,   // rounds without any gain
+    jointFit_sweeps = 4       // over the poses, before weights are chosen anew
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Where things are
 
-static const snwAffine* PlaceOf(const snwJointFitter* f, int frame, int joint)
+static const snwAffine* PlaceOfJoint(const snwJointFitter* f, int frame, int joint)
 {
     return &f->def->places[(size_t)frame * (size_t)f->def->jointCount + (size_t)joint];
 }
 
-static snwTransform* PoseOf(const snwJointFitter* f, int frame, int helper)
+static snwTransform* PoseOfHelper(const snwJointFitter* f, int frame, int helper)
 {
     return &f->fit->poses[(size_t)frame * (size_t)f->def->mostHelpers + (size_t)helper];
 }
 
 static void BendJoint(snwJointFitter* f, int frame, int joint)
 {
-    *snwJointFitter_Bend(f, frame, joint) = snwAffine_Compose(*PlaceOf(f, frame, joint), f->def->inverseBinds[joint]);
+    *snwJointFitter_Bend(f, frame, joint) = snwAffine_Compose(
+        *PlaceOfJoint(f, frame, joint), f->def->inverseBinds[joint]);
 }
 
 static void BendHelper(const snwJointFitter* f, int frame, int helper)
@@ -47,9 +48,9 @@ static void BendHelper(const snwJointFitter* f, int frame, int helper)
     const snwHelperJoint* h = &f->fit->helpers[helper];
     snwAffine centred = f->def->inverseBinds[h->parent];
     centred.translation = snwVec3_Sub(centred.translation, h->centre);
-    snwAffine posed = snwAffine_Compose(snwAffine_FromTransform(*PoseOf(f, frame, helper)), centred);
+    snwAffine posed = snwAffine_Compose(snwAffine_FromTransform(*PoseOfHelper(f, frame, helper)), centred);
     *snwJointFitter_Bend(f, frame, f->def->jointCount + helper) = snwAffine_Compose(
-        *PlaceOf(f, frame, h->parent), posed);
+        *PlaceOfJoint(f, frame, h->parent), posed);
 }
 
 // Frames in which helpers move.
@@ -84,7 +85,7 @@ typedef struct Moments
 } Moments;
 
 // Where the helper would take the vertex alone, and where it should for the others to be right, in the parent's space.
-static void AddVertex(const Posing* p, int frame, int index, Moments* m)
+static void AddVertexToMoments(const Posing* p, int frame, int index, Moments* m)
 {
     const snwJointFitter* f = p->fitter;
     const snwHelperJoint* helper = &f->fit->helpers[p->helper];
@@ -119,7 +120,7 @@ static snwTransform BestPose(const Moments* m, snwVec3 centre)
     return (snwTransform){snwVec3_Add(centre, shift), q};
 }
 
-static void PoseFrames(int begin, int end, void* data)
+static void PoseHelperFrames(int begin, int end, void* data)
 {
     const Posing* p = data;
     const snwJointFitter* f = p->fitter;
@@ -130,11 +131,11 @@ static void PoseFrames(int begin, int end, void* data)
     {
         Moments moments = {0};
         for (int i = 0; i < p->count; ++i)
-            AddVertex(p, frame, i, &moments);
+            AddVertexToMoments(p, frame, i, &moments);
         if (!(moments.total > 0))
             continue;
         snwAffine before = *snwJointFitter_Bend(f, frame, bone);
-        *PoseOf(f, frame, p->helper) = BestPose(&moments, f->fit->helpers[p->helper].centre);
+        *PoseOfHelper(f, frame, p->helper) = BestPose(&moments, f->fit->helpers[p->helper].centre);
         BendHelper(f, frame, p->helper);
 
         // What is left of each vertex changes with the helper's pose.
@@ -159,7 +160,7 @@ static void PoseHelper(snwJointFitter* f, int helper)
                 f->shares[posing.count++] = f->fit->weights[i][k];
                 break;
             }
-    snwParallelFor(f->context, PosedCount(f), 4, PoseFrames, &posing);
+    snwParallelFor(f->context, PosedCount(f), 4, PoseHelperFrames, &posing);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -187,7 +188,7 @@ static int HeaviestJoint(const snwJointFitter* f, int vertex)
     return first < last && f->def->bones[best] < f->def->jointCount ? f->def->bones[best] : 0;
 }
 
-static void Shorten(snwJointFitter* f, snwVec3 centre, bool first)
+static void ShortenDistances(snwJointFitter* f, snwVec3 centre, bool first)
 {
     for (int i = 0; i < f->def->vertexCount; ++i)
     {
@@ -206,16 +207,16 @@ static bool AddHelper(snwJointFitter* f)
     f->centres[h] = f->rests[seed];
     for (int frame = 0; frame < f->def->frameCount; ++frame)
     {
-        *PoseOf(f, frame, h) = (snwTransform){f->fit->helpers[h].centre, snwQuat_Identity()};
+        *PoseOfHelper(f, frame, h) = (snwTransform){f->fit->helpers[h].centre, snwQuat_Identity()};
         BendHelper(f, frame, h);
     }
-    Shorten(f, f->centres[h], h == 0);
+    ShortenDistances(f, f->centres[h], h == 0);
     ++f->fit->helperCount;
     return true;
 }
 
 // The helpers around a vertex, nearest first.
-static void FindNearest(snwJointFitter* f, int vertex)
+static void FindNearHelpers(snwJointFitter* f, int vertex)
 {
     double squares[snw_nearHelpers];
     int count = 0, *nearest = f->nearest[vertex];
@@ -253,7 +254,7 @@ static void LeadNeighbours(snwJointFitter* f, int first)
         for (int i = 0; i < f->def->vertexCount; ++i)
             if (f->nearest[i][0] == h)
                 f->vertices[posing.count++] = i;
-        snwParallelFor(f->context, PosedCount(f), 4, PoseFrames, &posing);
+        snwParallelFor(f->context, PosedCount(f), 4, PoseHelperFrames, &posing);
     }
 }
 
@@ -263,7 +264,7 @@ static void MoveHelper(snwJointFitter* f, int from, int to)
     f->centres[to] = f->centres[from];
     for (int frame = 0; frame < f->def->frameCount; ++frame)
     {
-        *PoseOf(f, frame, to) = *PoseOf(f, frame, from);
+        *PoseOfHelper(f, frame, to) = *PoseOfHelper(f, frame, from);
         *snwJointFitter_Bend(f, frame, f->def->jointCount + to) = *snwJointFitter_Bend(
             f, frame, f->def->jointCount + from);
     }
@@ -285,7 +286,7 @@ static void DropIdle(snwJointFitter* f)
         if (f->renamed[h] != 0)
         {
             MoveHelper(f, h, kept);
-            Shorten(f, f->centres[kept], kept == 0);
+            ShortenDistances(f, f->centres[kept], kept == 0);
             f->renamed[h] = kept++;
         }
 
@@ -303,13 +304,13 @@ static void AddHelpers(snwJointFitter* f, int count)
     while (f->fit->helperCount < count && AddHelper(f))
         continue;
     for (int i = 0; i < f->def->vertexCount; ++i)
-        FindNearest(f, i);
+        FindNearHelpers(f, i);
     LeadNeighbours(f, first);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult Prepare(snwJointFitter* f, snwArena* arena, snwMessage* message)
+static snwResult PrepareFit(snwJointFitter* f, snwArena* arena, snwMessage* message)
 {
     const snwJointFitDef* def = f->def;
     size_t vertices = (size_t)def->vertexCount, frames = (size_t)def->frameCount, joints = (size_t)def->jointCount;
@@ -355,9 +356,9 @@ static snwResult Prepare(snwJointFitter* f, snwArena* arena, snwMessage* message
     return snw_ok;
 }
 
-static snwResult Round(snwJointFitter* f)
+static snwResult RunFitRound(snwJointFitter* f)
 {
-    for (int sweep = 0; sweep < snw_sweeps; ++sweep)
+    for (int sweep = 0; sweep < jointFit_sweeps; ++sweep)
         for (int h = 0; h < f->fit->helperCount; ++h)
             PoseHelper(f, h);
     snwJointFitter_Weigh(f);
@@ -370,14 +371,14 @@ static snwResult Round(snwJointFitter* f)
 }
 
 // Until the tolerance holds, or nothing is gained any more.
-static snwResult Improve(snwJointFitter* f, int rounds)
+static snwResult ImproveFit(snwJointFitter* f, int rounds)
 {
     int waited = 0, fewest = f->overCount;
     double least = f->fit->maxError;
     snwResult result = snw_ok;
-    for (int i = 0; i < rounds && waited < snw_patience && IsOff(f) && result >= 0; ++i)
+    for (int i = 0; i < rounds && waited < jointFit_patience && IsOff(f) && result >= 0; ++i)
     {
-        result = Round(f);
+        result = RunFitRound(f);
         waited = f->overCount < fewest || f->fit->maxError < 0.98 * least ? 0 : waited + 1;
         fewest = f->overCount < fewest ? f->overCount : fewest;
         least = fmin(least, f->fit->maxError);
@@ -386,13 +387,13 @@ static snwResult Improve(snwJointFitter* f, int rounds)
 }
 
 // Up to so many helpers, then rounds.
-static snwResult Grow(snwJointFitter* f, int count, int rounds)
+static snwResult GrowHelpers(snwJointFitter* f, int count, int rounds)
 {
     DropIdle(f);
     AddHelpers(f, count);
     snwJointFitter_Weigh(f);
     snwJointFitter_Measure(f);
-    return Improve(f, rounds);
+    return ImproveFit(f, rounds);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -412,7 +413,7 @@ static void AddCarrier(snwJointFitter* f, int vertex)
         snwVec3 left = snwVec3_Scale(snwJointFitter_Get(f->lefts, f, frame, vertex), 1 / weight);
         bool still = frame >= PosedCount(f);
         snwVec3 shift = still ? (snwVec3){0, 0, 0} : snwMat3_MulVec(inverse->linear, left);
-        *PoseOf(f, frame, h) = (snwTransform){snwVec3_Add(centre, shift), snwQuat_Identity()};
+        *PoseOfHelper(f, frame, h) = (snwTransform){snwVec3_Add(centre, shift), snwQuat_Identity()};
         BendHelper(f, frame, h);
     }
 }
@@ -447,14 +448,14 @@ static void CarryRest(snwJointFitter* f)
     snwJointFitter_Measure(f);
 }
 
-static int Least(int a, int b)
+static int LowerOf(int a, int b)
 {
     return a < b ? a : b;
 }
 
 // The last ones join a few at a time: by then it is a few vertices that need them. A quarter waits for vertices that
 // need one of their own.
-static snwResult Run(snwJointFitter* f)
+static snwResult FitHelpers(snwJointFitter* f)
 {
     int most = f->def->mostHelpers - f->def->mostHelpers / 4, many = most - most / 16, count = 0;
     snwResult result = snw_ok;
@@ -467,14 +468,14 @@ static snwResult Run(snwJointFitter* f)
     while (IsOff(f) && count < most && result >= 0)
     {
         bool far = f->fit->maxError > s_far * f->def->tolerance, last = count >= many;
-        int more = count > 0 ? count / 2 : snw_firstHelpers, rounds = far ? snw_farRounds : snw_rounds;
-        count = last ? Least(count + snw_few, most) : Least(count + more, many);
-        result = Grow(f, count, last ? snw_fewRounds : rounds);
+        int more = count > 0 ? count / 2 : jointFit_firstHelpers, rounds = far ? jointFit_farRounds : jointFit_rounds;
+        count = last ? LowerOf(count + jointFit_few, most) : LowerOf(count + more, many);
+        result = GrowHelpers(f, count, last ? jointFit_fewRounds : rounds);
     }
 
     // A last polish, then exact carriers for what is still off.
     if (result >= 0)
-        result = Improve(f, snw_lastRounds);
+        result = ImproveFit(f, jointFit_lastRounds);
     snwJointFitter_Lighten(f);
     DropIdle(f);
     if (IsOff(f) && result >= 0)
@@ -489,9 +490,9 @@ snwResult snwFitJoints(
 {
     snwJointFitter f = {.context = context, .def = def, .fit = fit, .work = {.context = context}};
     *fit = (snwJointFit){0};
-    snwResult result = Prepare(&f, arena, message);
+    snwResult result = PrepareFit(&f, arena, message);
     if (result >= 0)
-        result = Run(&f);
+        result = FitHelpers(&f);
     snwArena_Free(&f.work);
     return result;
 }

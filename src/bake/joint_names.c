@@ -23,7 +23,7 @@ typedef struct Meaning
     char part[snw_meaningSize];  // what it means: "l:thigh"; "" if nothing is left of it
 } Meaning;
 
-static bool IsOneOf(const char* word, const char* const* list, size_t count)
+static bool IsAmongWords(const char* word, const char* const* list, size_t count)
 {
     for (size_t i = 0; i < count; ++i)
         if (strcmp(word, list[i]) == 0)
@@ -104,7 +104,7 @@ static void FindMeaning(const char* name, bool numbered, Meaning* meaning)
         bool right = strcmp(words[i], "r") == 0 || strcmp(words[i], "right") == 0;
         if (side == 0 && (left || right))
             side = left ? 'l' : 'r';
-        else if (!IsOneOf(words[i], s_empty, sizeof s_empty / sizeof *s_empty))
+        else if (!IsAmongWords(words[i], s_empty, sizeof s_empty / sizeof *s_empty))
             snprintf(part + used, sizeof part - used, "%s", words[i]);
     }
 

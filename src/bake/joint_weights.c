@@ -34,7 +34,7 @@ static void Emphasize(const snwJointFitter* f, int frame, int vertex, double squ
     *say = (float)(pow((double)*say, s_memory) * pow(over, 3 * (1 - s_memory)));
 }
 
-static void MeasureVertices(int begin, int end, void* data)
+static void MeasureFitVertices(int begin, int end, void* data)
 {
     snwJointFitter* f = data;
     for (int i = begin; i < end; ++i)
@@ -70,7 +70,7 @@ static void Sum(snwJointFitter* f)
 
 void snwJointFitter_Measure(snwJointFitter* f)
 {
-    snwParallelFor(f->context, f->def->vertexCount, snw_fitGrain, MeasureVertices, f);
+    snwParallelFor(f->context, f->def->vertexCount, snw_fitGrain, MeasureFitVertices, f);
     Sum(f);
 }
 
@@ -96,7 +96,7 @@ static void FillGram(const snwJointFitter* f, int vertex, snwJointChoice* c)
             c->gram[l][k] = c->gram[k][l];
 }
 
-static void Store(const snwJointFitter* f, int vertex, const snwJointChoice* c)
+static void StoreInfluences(const snwJointFitter* f, int vertex, const snwJointChoice* c)
 {
     int* bones = f->fit->bones[vertex];
     float* weights = f->fit->weights[vertex];
@@ -116,7 +116,7 @@ static void Store(const snwJointFitter* f, int vertex, const snwJointChoice* c)
 }
 
 // The source's weights; the heaviest if there are many.
-static void Begin(const snwJointFitter* f, int vertex, snwJointChoice* c)
+static void BeginChoice(const snwJointFitter* f, int vertex, snwJointChoice* c)
 {
     *c = (snwJointChoice){0};
 
@@ -156,9 +156,9 @@ static void Recall(const snwJointFitter* f, int vertex, snwJointChoice* c)
                 c->weights[k] = (double)f->fit->weights[vertex][l];
 }
 
-static void Gather(const snwJointFitter* f, int vertex, snwJointChoice* c)
+static void GatherCandidates(const snwJointFitter* f, int vertex, snwJointChoice* c)
 {
-    Begin(f, vertex, c);
+    BeginChoice(f, vertex, c);
     for (int k = 0; k < snw_mostInfluences; ++k)
         if (f->fit->weights[vertex][k] > 0)
             snwJointChoice_Add(c, f->fit->bones[vertex][k]);
@@ -166,23 +166,23 @@ static void Gather(const snwJointFitter* f, int vertex, snwJointChoice* c)
         snwJointChoice_Add(c, f->def->jointCount + f->nearest[vertex][k]);
 }
 
-static void Choose(const snwJointFitter* f, int vertex, int most)
+static void ChooseVertexBones(const snwJointFitter* f, int vertex, int most)
 {
     snwJointChoice c;
-    Gather(f, vertex, &c);
+    GatherCandidates(f, vertex, &c);
     FillGram(f, vertex, &c);
     Recall(f, vertex, &c);
     snwJointChoice before = c; // what it follows by now may still be better
     snwJointChoice_Thin(&c, most);
     snwJointChoice_Balance(&before);
     bool keeps = most == f->def->influences && snwJointChoice_Cost(&before) < snwJointChoice_Cost(&c);
-    Store(f, vertex, keeps ? &before : &c);
+    StoreInfluences(f, vertex, keeps ? &before : &c);
 }
 
 static void WeighVertices(int begin, int end, void* data)
 {
     for (int i = begin; i < end; ++i)
-        Choose(data, i, ((const snwJointFitter*)data)->def->influences);
+        ChooseVertexBones(data, i, ((const snwJointFitter*)data)->def->influences);
 }
 
 void snwJointFitter_Weigh(snwJointFitter* f)
@@ -208,7 +208,7 @@ static void SetInfluences(snwJointFitter* f, int vertex, const Influences* influ
 {
     memcpy(f->fit->bones[vertex], influences->bones, sizeof influences->bones);
     memcpy(f->fit->weights[vertex], influences->weights, sizeof influences->weights);
-    MeasureVertices(vertex, vertex + 1, f);
+    MeasureFitVertices(vertex, vertex + 1, f);
 }
 
 // A vertex for itself, without new poses: a few tries more to get within the tolerance.
@@ -218,8 +218,8 @@ static void PolishVertex(snwJointFitter* f, int vertex)
     double least = f->worst[vertex];
     for (int n = 0; n < snw_tries && snwJointFitter_IsOff(f, vertex); ++n)
     {
-        Choose(f, vertex, f->def->influences);
-        MeasureVertices(vertex, vertex + 1, f);
+        ChooseVertexBones(f, vertex, f->def->influences);
+        MeasureFitVertices(vertex, vertex + 1, f);
         if (f->worst[vertex] < least)
         {
             least = f->worst[vertex];
@@ -255,8 +255,8 @@ static void LightenVertices(int begin, int end, void* data)
         Influences before = GetInfluences(f, i);
         if (!(before.weights[snw_setSize] > 0))
             continue;
-        Choose(f, i, snw_setSize);
-        MeasureVertices(i, i + 1, f);
+        ChooseVertexBones(f, i, snw_setSize);
+        MeasureFitVertices(i, i + 1, f);
         if (snwJointFitter_IsOff(f, i))
             SetInfluences(f, i, &before);
     }
@@ -271,8 +271,8 @@ void snwJointFitter_Lighten(snwJointFitter* f)
 static void UseSource(const snwJointFitter* f, int vertex)
 {
     snwJointChoice c;
-    Begin(f, vertex, &c);
-    Store(f, vertex, &c);
+    BeginChoice(f, vertex, &c);
+    StoreInfluences(f, vertex, &c);
 }
 
 void snwJointFitter_UseSource(snwJointFitter* f)
@@ -284,7 +284,7 @@ void snwJointFitter_UseSource(snwJointFitter* f)
 double snwJointFitter_Restore(snwJointFitter* f, int vertex, int joint)
 {
     UseSource(f, vertex);
-    MeasureVertices(vertex, vertex + 1, f);
+    MeasureFitVertices(vertex, vertex + 1, f);
     for (int k = 0; k < snw_mostInfluences; ++k)
         if (f->fit->bones[vertex][k] == joint && f->fit->weights[vertex][k] > 0)
             return (double)f->fit->weights[vertex][k];
@@ -303,7 +303,7 @@ bool snwJointFitter_Carry(snwJointFitter* f, int vertex, int helper, double shar
             bones[k] = f->def->jointCount + helper;
             follows = true;
         }
-    MeasureVertices(vertex, vertex + 1, f);
+    MeasureFitVertices(vertex, vertex + 1, f);
     double most = share * f->def->tolerance;
     if (follows && f->worst[vertex] <= most * most)
         return true;

@@ -17,21 +17,21 @@ typedef struct Keys
     int begin, end; // keys around the frames that are being judged
 } Keys;
 
-static const float* Row(const Keys* k, int frame)
+static const float* RowOfFrame(const Keys* k, int frame)
 {
     return k->def->offsets + 3 * (size_t)frame * (size_t)k->def->vertexCount;
 }
 
-static void Judge(int begin, int end, void* data)
+static void JudgeKeys(int begin, int end, void* data)
 {
     Keys* k = data;
-    const float *first = Row(k, k->begin), *last = Row(k, k->end);
+    const float *first = RowOfFrame(k, k->begin), *last = RowOfFrame(k, k->end);
     for (int i = begin; i < end; ++i)
     {
         // Between its two keys the frame is a mixture of them.
         int frame = k->begin + 1 + i;
         const float* stretch = k->def->stretch + (size_t)frame * (size_t)k->def->vertexCount;
-        const float* row = Row(k, frame);
+        const float* row = RowOfFrame(k, frame);
         double t = (double)(frame - k->begin) / (k->end - k->begin), worst = 0;
 
         // The vertex that is off most, as the skin stretches it.
@@ -55,7 +55,7 @@ static void JudgeBetween(Keys* k, int begin, int end)
     k->begin = begin;
     k->end = end;
     if (end - begin > 1)
-        snwParallelFor(k->context, end - begin - 1, 1, Judge, k);
+        snwParallelFor(k->context, end - begin - 1, 1, JudgeKeys, k);
 }
 
 static int WorstFrame(const Keys* k)
@@ -79,9 +79,9 @@ static void AddKey(Keys* k, int frame)
     JudgeBetween(k, frame, after);
 }
 
-static bool IsStill(const Keys* k, int frame)
+static bool IsStillFrame(const Keys* k, int frame)
 {
-    const float* row = Row(k, frame);
+    const float* row = RowOfFrame(k, frame);
     for (size_t i = 0; i < 3 * (size_t)k->def->vertexCount; ++i)
         if (row[i] != 0)
             return false;
@@ -95,7 +95,7 @@ static void SetWeight(snwMorphFit* fit, int frame, int target, double weight)
 }
 
 // targets: per frame, -1: it has none.
-static void SetWeights(const Keys* k, const int* targets, snwMorphFit* fit)
+static void SetKeyWeights(const Keys* k, const int* targets, snwMorphFit* fit)
 {
     for (int i = 0, key = 0; i < k->def->frameCount; ++i)
     {
@@ -119,14 +119,15 @@ static snwResult MakeTargets(const Keys* k, snwArena* arena, snwMorphFit* fit, s
     fit->targets = snwArena_Alloc(arena, frames, sizeof *fit->targets);
     for (int i = 0; i < k->def->frameCount && !arena->failed; ++i)
     {
-        targets[i] = k->isKey[i] && !IsStill(k, i) ? fit->targetCount++ : -1;
+        targets[i] = k->isKey[i] && !IsStillFrame(k, i) ? fit->targetCount++ : -1;
         if (targets[i] >= 0)
-            fit->targets[targets[i]] = (snwMorphTarget){snwArena_Copy(arena, Row(k, i), width, sizeof(float)), NULL, i};
+            fit->targets[targets[i]] = (snwMorphTarget){
+                snwArena_Copy(arena, RowOfFrame(k, i), width, sizeof(float)), NULL, i};
     }
     fit->weights = snwArena_Alloc(arena, frames * (size_t)fit->targetCount + 1, sizeof *fit->weights);
     if (arena->failed)
         return snwFailMemory(message);
-    SetWeights(k, targets, fit);
+    SetKeyWeights(k, targets, fit);
     fit->error = k->worst[WorstFrame(k)];
     return snw_ok;
 }

@@ -54,7 +54,7 @@ static snwResult AddPreset(const char* name, json_t* into, snwMessage* message)
 }
 
 // {"preset": "fat", "settling": 1} as numbers.
-static snwResult AddMaterial(const json_t* given, json_t* into, snwMessage* message)
+static snwResult AddMaterialNumbers(const json_t* given, json_t* into, snwMessage* message)
 {
     const char* preset = json_string_value(json_object_get(given, "preset"));
     const char* key;
@@ -108,14 +108,14 @@ static snwResult MakeOver(const snwBake* bake, json_t* over, snwMessage* message
 
     // Numbers on top of the preset.
     if (result >= 0 && settings->material != NULL)
-        result = AddMaterial(settings->material, material, message);
+        result = AddMaterialNumbers(settings->material, material, message);
 
     // Materials that the file names go to preparation; names of bones are for later.
     json_t* named = json_object();
     json_object_foreach((json_t*)settings->materials, name, value)
     {
         if (result >= 0 && IsFileMaterial(bake, name))
-            result = AddMaterial(value, NewChild(named, name), message);
+            result = AddMaterialNumbers(value, NewChild(named, name), message);
     }
     if (json_object_size(named) > 0)
         json_object_set(over, "materials", named);
@@ -159,7 +159,7 @@ typedef struct Touch
 } Touch;
 
 // Numbers that are given change the material.
-static snwResult Mix(
+static snwResult ChangeMaterial(
     const Touch* touch, const char* place, const json_t* given, snwMaterial* material, snwMessage* message)
 {
     // Messages point at the sidecar.
@@ -170,7 +170,7 @@ static snwResult Mix(
 
     snwJson_Enter(&json, "bake.materials");
     snwJson_Enter(&json, place);
-    snwResult result = AddMaterial(given, numbers, message);
+    snwResult result = AddMaterialNumbers(given, numbers, message);
     if (result >= 0)
         result = snwTable_Read(&json, &snw_materialTable, numbers, &read, &seen);
 
@@ -186,7 +186,7 @@ static snwResult Mix(
     return result;
 }
 
-static const char* BoneName(int index, const void* user)
+static const char* MaterialBoneName(int index, const void* user)
 {
     return ((const snwCharacterDef*)user)->bones[index].name;
 }
@@ -194,7 +194,7 @@ static const char* BoneName(int index, const void* user)
 static snwResult FailBone(const snwCharacterDef* character, const char* name, snwMessage* message)
 {
     char remedy[240];
-    snwSuggestWord(remedy, sizeof remedy, name, character->boneCount, BoneName, character);
+    snwSuggestWord(remedy, sizeof remedy, name, character->boneCount, MaterialBoneName, character);
     return snwFail(message, snw_errorInput, remedy, "there is no bone '%s' that flesh follows, and no material",
         snwQuoteWord(name).text);
 }
@@ -243,7 +243,7 @@ static snwResult TouchBone(Touch* touch, const char* name, const json_t* given, 
     for (int i = 0; i < before && result >= 0; ++i)
     {
         all[before + i] = all[i];
-        result = Mix(touch, name, given, &all[before + i], message);
+        result = ChangeMaterial(touch, name, given, &all[before + i], message);
     }
 
     // Elements that follow the bone most take the second half.
@@ -294,7 +294,7 @@ static snwResult TouchMaterials(Touch* touch, snwMessage* message)
         json_object_update(whole, (json_t*)settings->material);
     for (int i = 0; i < touch->materialCount && result >= 0 && json_object_size(whole) > 0; ++i)
     {
-        result = Mix(touch, "all", whole, &touch->materials[i], message);
+        result = ChangeMaterial(touch, "all", whole, &touch->materials[i], message);
         touch->changed = true;
     }
 

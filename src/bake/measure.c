@@ -62,7 +62,7 @@ const char* snwBake_MainBone(const snwCharacter* character, int vertex)
 // Measures of each frame
 
 // The vertex of the body whose weights stand for those of a vertex of a surface.
-static int CarrierOf(const Meter* meter, int surface, int vertex)
+static int CarrierOfVertex(const Meter* meter, int surface, int vertex)
 {
     const snwPrepared* prepared = meter->bake->prepared;
     const snwEmbedding* embedding = &prepared->embedding;
@@ -97,7 +97,7 @@ static void MeasureStretch(Meter* meter, int frame, int index, const float* fles
             continue;
         report->stretch = stretch;
         report->stretchFrame = frame;
-        report->stretchBone = snwBake_MainBone(meter->character, CarrierOf(meter, index, a));
+        report->stretchBone = snwBake_MainBone(meter->character, CarrierOfVertex(meter, index, a));
     }
 }
 
@@ -133,7 +133,7 @@ static void MeasureLag(Meter* meter, int frame, int touched, const snwSkin* fles
         for (int k = 0; k < 3; ++k)
             d[k] = x[k] - artist[3 * (size_t)v + (size_t)k];
         double lag = Length(d);
-        int carrier = CarrierOf(meter, index, v);
+        int carrier = CarrierOfVertex(meter, index, v);
 
         if (lag > own->most)
         {
@@ -205,7 +205,7 @@ static snwResult MeasureSurfaces(Meter* meter, int frame, snwMessage* message)
 }
 
 // The most that a vertex moves from a to b, and that its velocity there differs from the velocity before (NULL: none).
-static double Moves(const Meter* meter, const float* a, const float* b, const float* before, double* turn)
+static double MeasureMove(const Meter* meter, const float* a, const float* b, const float* before, double* turn)
 {
     double most = 0;
     *turn = 0;
@@ -243,14 +243,14 @@ static void MeasureSteps(Meter* meter, int frame, const float* body)
     size_t bytes = 3 * (size_t)meter->vertexCount * sizeof(float);
     double turn;
     if (frame >= 1)
-        meter->changes[frame - 1] = Moves(meter, meter->now[0], body, frame >= 2 ? meter->now[1] : NULL, &turn);
+        meter->changes[frame - 1] = MeasureMove(meter, meter->now[0], body, frame >= 2 ? meter->now[1] : NULL, &turn);
     if (frame >= 2)
         meter->turns[meter->turnCount++] = turn;
     memcpy(meter->now[1], meter->now[0], bytes);
     memcpy(meter->now[0], body, bytes);
 }
 
-static snwResult Tell(const Meter* meter, int done, int total, snwMessage* message)
+static snwResult TellMeasuring(const Meter* meter, int done, int total, snwMessage* message)
 {
     return snwBake_Tell(meter->bake, snw_bakeMeasuring, "measuring", done, total) < 0
                ? snwFail(message, snw_errorInterrupted, NULL, "stopped while measuring; the frames are kept")
@@ -274,7 +274,7 @@ static snwResult MeasureFrame(Meter* meter, int frame, snwMessage* message)
     if (frame > 0)
         meter->bake->report.cuts += Jumps(meter, meter->now[2], artist);
     memcpy(meter->now[2], artist, 3 * (size_t)meter->vertexCount * sizeof(float));
-    return Tell(meter, frame + 1, meter->frameCount, message);
+    return TellMeasuring(meter, frame + 1, meter->frameCount, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -375,7 +375,7 @@ static snwResult MeasureStart(Meter* meter, snwMessage* message)
 }
 
 // Where the bones were, against where the artist has them: of methods that move bones themselves.
-static snwResult MeasureBones(Meter* meter, snwMessage* message)
+static snwResult MeasureBakedBones(Meter* meter, snwMessage* message)
 {
     const snwBakePlan* plan = &meter->bake->plan;
     int frameCount = meter->frameCount - (plan->cycleFrames > 0);
@@ -404,7 +404,7 @@ static snwResult MeasureBones(Meter* meter, snwMessage* message)
         }
 
         if (result >= 0)
-            result = Tell(meter, frameCount, frameCount, message);
+            result = TellMeasuring(meter, frameCount, frameCount, message);
     }
 
     if (cache != NULL)
@@ -418,7 +418,7 @@ static int CompareLags(const void* a, const void* b)
     return x->most != y->most ? (x->most < y->most) - (x->most > y->most) : strcmp(x->mesh, y->mesh);
 }
 
-static void Judge(Meter* meter)
+static void JudgeBake(Meter* meter)
 {
     snwBake* bake = meter->bake;
     const snwBakeReport* report = &bake->report;
@@ -471,7 +471,7 @@ static void Judge(Meter* meter)
             fmax(report->seamPosition, report->seamVelocity));
 }
 
-static bool Allocate(Meter* meter)
+static bool AllocateMeter(Meter* meter)
 {
     snwArena* arena = &meter->bake->arena;
     size_t floats = 3 * (size_t)meter->vertexCount + 1, frames = (size_t)meter->frameCount + 1;
@@ -512,7 +512,7 @@ snwResult snwBake_Measure(snwBake* bake, snwMessage* message)
     report->end = bake->plan.start + (meter.frameCount - 1) / bake->plan.rate;
     report->preroll = bake->plan.prerollFrames / bake->plan.rate;
     report->fadeFrames = bake->plan.fadeFrames;
-    if (!Allocate(&meter))
+    if (!AllocateMeter(&meter))
         return snwFailMemory(message);
     report->drifts = meter.drifts;
     report->driftCount = meter.boneCount;
@@ -523,12 +523,12 @@ snwResult snwBake_Measure(snwBake* bake, snwMessage* message)
     if (result >= 0)
         result = MeasureSeam(&meter, message);
     if (result >= 0)
-        result = MeasureBones(&meter, message);
+        result = MeasureBakedBones(&meter, message);
     if (result >= 0)
         result = MeasureStart(&meter, message);
     qsort(report->lags, (size_t)report->lagCount, sizeof *report->lags, CompareLags);
     if (result >= 0)
-        Judge(&meter);
+        JudgeBake(&meter);
 
     return result;
 }

@@ -17,13 +17,13 @@
 
 enum
 {
-    snw_firstActive = 256, // vertices of the fit
-    snw_moreActive = 48,   // that join it at once
-    snw_chunks = 16,       // of a parallel loop: each has its own room to work
-    snw_checked = 32,      // vertices between two looks at the interrupt
-    snw_patience = 5,      // rounds without progress before a curve is added
-    snw_turns = 8,         // sweeps over all pairs of curves
-    snw_powers = 6         // steps of the power method for new curves
+    curves_firstActive = 256, // vertices of the fit
+    curves_moreActive = 48,   // that join it at once
+    snw_chunks = 16,          // of a parallel loop: each has its own room to work
+    curves_checked = 32,      // vertices between two looks at the interrupt
+    curves_patience = 5,      // rounds without progress before a curve is added
+    curves_turns = 8,         // sweeps over all pairs of curves
+    curves_powers = 6         // steps of the power method for new curves
 };
 
 typedef struct Active
@@ -70,12 +70,12 @@ static size_t Frames(const Search* s)
     return (size_t)s->def->frameCount;
 }
 
-static int Grain(int count)
+static int CurveGrain(int count)
 {
     return (count + snw_chunks - 1) / snw_chunks;
 }
 
-static snwResult Tell(Search* s, double error)
+static snwResult TellSearch(Search* s, double error)
 {
     if (error > 0 && s->firstError > s->goal)
         s->share = fmax(s->share, fmin(0.9, log(s->firstError / fmax(error, s->goal)) / log(s->firstError / s->goal)));
@@ -164,7 +164,7 @@ static void AddCurves(Search* s, int count)
     Orthonormalize(s, first);
 
     // The power method on what is left of all active vertices, orthonormalised after each step.
-    for (int power = 0; power < snw_powers; ++power)
+    for (int power = 0; power < curves_powers; ++power)
     {
         for (int k = first; k < c->count; ++k)
         {
@@ -189,7 +189,7 @@ static void AddCurves(Search* s, int count)
         Orthonormalize(s, first);
     }
 
-    s->multiplications += 9.0 * snw_powers * count * (double)frames * s->activeCount;
+    s->multiplications += 9.0 * curves_powers * count * (double)frames * s->activeCount;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ static void AddOuter(double* gram, size_t n, double factor, const double* row)
     }
 }
 
-static void AddScaled(double* out, double factor, const double* row, size_t n)
+static void AddScaledRow(double* out, double factor, const double* row, size_t n)
 {
     for (size_t i = 0; i < n; ++i)
         out[i] += factor * row[i];
@@ -230,7 +230,7 @@ static void FitTarget(Search* s, Active* a, const Room* room)
         if (a->boosts[f] > 0)
             AddOuter(room->gram, n, a->boosts[f], row);
         for (size_t axis = 0; axis < 3; ++axis)
-            AddScaled(room->right + axis * next, (1 + a->boosts[f]) * a->track[axis * frames + f], row, n);
+            AddScaledRow(room->right + axis * next, (1 + a->boosts[f]) * a->track[axis * frames + f], row, n);
     }
 
     // Three right sides with one factor; what they leave is kept for the next step.
@@ -242,7 +242,7 @@ static void FitTarget(Search* s, Active* a, const Room* room)
         snwDense_Solve(&dense, room->right + axis * next);
         memcpy(a->targets + axis * (size_t)c->stride, room->right + axis * next, n * sizeof(double));
         for (size_t k = 0; k < n; ++k)
-            AddScaled(a->left + axis * frames, -room->right[axis * next + k], c->columns + k * frames, frames);
+            AddScaledRow(a->left + axis * frames, -room->right[axis * next + k], c->columns + k * frames, frames);
     }
 
     // Errors as they are seen, frame by frame.
@@ -255,11 +255,11 @@ static void FitTarget(Search* s, Active* a, const Room* room)
     }
 }
 
-static void FitTargets(int begin, int end, void* data)
+static void FitActiveTargets(int begin, int end, void* data)
 {
     Search* s = data;
     for (int i = begin; i < end; ++i)
-        FitTarget(s, &s->active[i], &s->rooms[begin / Grain(s->activeCount)]);
+        FitTarget(s, &s->active[i], &s->rooms[begin / CurveGrain(s->activeCount)]);
 }
 
 // The numbers of a frame on all curves but the constant one.
@@ -280,7 +280,7 @@ static void FitFrame(Search* s, size_t frame, const Room* room)
             const double* row = a->targets + axis * stride;
             if (boost > 0)
                 AddOuter(room->gram, n, boost, row);
-            AddScaled(room->right, (1 + boost) * a->track[axis * frames + frame], row, n);
+            AddScaledRow(room->right, (1 + boost) * a->track[axis * frames + frame], row, n);
         }
     }
 
@@ -309,7 +309,7 @@ static void FitFrames(int begin, int end, void* data)
 {
     Search* s = data;
     for (int f = begin; f < end; ++f)
-        FitFrame(s, (size_t)f, &s->rooms[begin / Grain(s->def->frameCount)]);
+        FitFrame(s, (size_t)f, &s->rooms[begin / CurveGrain(s->def->frameCount)]);
 }
 
 static void FitCurves(Search* s)
@@ -320,7 +320,7 @@ static void FitCurves(Search* s)
     for (int i = 0; i < s->activeCount; ++i)
         for (size_t axis = 0; axis < 3; ++axis)
             AddOuter(s->common, n, 1, s->active[i].targets + axis * (size_t)c->stride);
-    snwParallelFor(s->context, s->def->frameCount, Grain(s->def->frameCount), FitFrames, s);
+    snwParallelFor(s->context, s->def->frameCount, CurveGrain(s->def->frameCount), FitFrames, s);
     for (size_t k = 1; k < n; ++k)
         for (size_t f = 0; f < Frames(s); ++f)
             c->columns[k * Frames(s) + f] = c->rows[f * (size_t)c->stride + k];
@@ -328,7 +328,7 @@ static void FitCurves(Search* s)
 }
 
 // What is off most weighs more in the next round.
-static void Reweigh(Search* s, double most)
+static void ReweighVertices(Search* s, double most)
 {
     double boosted = 0, n = s->curves->count;
     bool gentle = most < SNW_CLOSE * s->goal;
@@ -371,10 +371,10 @@ static snwResult FitActive(Search* s)
     s->bestError = INFINITY;
     for (;;)
     {
-        snwParallelFor(s->context, s->activeCount, Grain(s->activeCount), FitTargets, s);
+        snwParallelFor(s->context, s->activeCount, CurveGrain(s->activeCount), FitActiveTargets, s);
         double most = WorstActive(s);
         KeepBest(s, most);
-        snwResult result = Tell(s, most);
+        snwResult result = TellSearch(s, most);
         if (result < 0 || most <= s->goal)
             return result;
 
@@ -382,9 +382,9 @@ static snwResult FitActive(Search* s)
         idle = most < SNW_GAIN * mark ? 0 : idle + 1;
         mark = fmin(mark, most);
         bool tired = s->multiplications > SNW_MOST_WORK;
-        if (idle < (mark < 1.1 * s->goal ? 2 * snw_patience : snw_patience) && !tired)
+        if (idle < (mark < 1.1 * s->goal ? 2 * curves_patience : curves_patience) && !tired)
         {
-            Reweigh(s, most);
+            ReweighVertices(s, most);
             FitCurves(s);
             continue;
         }
@@ -443,7 +443,7 @@ static bool IsTwin(const Search* s, int vertex)
 static void CheckVertices(int begin, int end, void* data)
 {
     Search* s = data;
-    snwMorphVertex* v = &s->vertices[begin / Grain(snw_checked)];
+    snwMorphVertex* v = &s->vertices[begin / CurveGrain(curves_checked)];
     for (int i = begin; i < end && s->firstVertex + i < s->def->vertexCount; ++i)
     {
         int vertex = s->firstVertex + i;
@@ -456,19 +456,19 @@ static void CheckVertices(int begin, int end, void* data)
     }
 }
 
-static snwResult Check(Search* s)
+static snwResult CheckErrors(Search* s)
 {
     snwResult result = snw_ok;
     int off = 0;
     memset(s->errors, 0, (size_t)s->def->vertexCount * sizeof *s->errors);
-    for (s->firstVertex = 0; s->firstVertex < s->def->vertexCount && result >= 0; s->firstVertex += snw_checked)
+    for (s->firstVertex = 0; s->firstVertex < s->def->vertexCount && result >= 0; s->firstVertex += curves_checked)
     {
-        snwParallelFor(s->context, snw_checked, Grain(snw_checked), CheckVertices, s);
-        for (int i = s->firstVertex; i < s->firstVertex + snw_checked && i < s->def->vertexCount; ++i)
+        snwParallelFor(s->context, curves_checked, CurveGrain(curves_checked), CheckVertices, s);
+        for (int i = s->firstVertex; i < s->firstVertex + curves_checked && i < s->def->vertexCount; ++i)
             off += s->errors[i] > 0 && !s->isActive[i];
-        if (off >= 4 * snw_moreActive)
+        if (off >= 4 * curves_moreActive)
             break; // more than can join
-        result = Tell(s, 0);
+        result = TellSearch(s, 0);
     }
     return result;
 }
@@ -512,11 +512,11 @@ static bool ActivateFirst(Search* s)
     int moving = 0, seen = 0;
     for (int i = 0; i < s->def->vertexCount; ++i)
         moving += s->errors[i] > 0;
-    int step = moving / (snw_firstActive / 2) + 1;
+    int step = moving / (curves_firstActive / 2) + 1;
     for (int i = 0; i < s->def->vertexCount; ++i)
         if (s->errors[i] > 0 && seen++ % step == 0 && !Activate(s, i))
             return false;
-    return ActivateWorst(s, snw_firstActive / 2) >= 0;
+    return ActivateWorst(s, curves_firstActive / 2) >= 0;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -570,13 +570,13 @@ static void TurnPair(Search* s, size_t i, size_t j)
 static snwResult TurnCurves(Search* s)
 {
     snwResult result = snw_ok;
-    snwParallelFor(s->context, s->activeCount, Grain(s->activeCount), FitTargets, s);
-    for (int sweep = 0; sweep < snw_turns && result >= 0; ++sweep)
+    snwParallelFor(s->context, s->activeCount, CurveGrain(s->activeCount), FitActiveTargets, s);
+    for (int sweep = 0; sweep < curves_turns && result >= 0; ++sweep)
     {
         for (int i = 1; i < s->curves->count; ++i)
             for (int j = i + 1; j < s->curves->count; ++j)
                 TurnPair(s, (size_t)i, (size_t)j);
-        result = Tell(s, 0);
+        result = TellSearch(s, 0);
     }
     Orthonormalize(s, 1);
     return result;
@@ -584,7 +584,7 @@ static snwResult TurnCurves(Search* s)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static bool Allocate(Search* s, snwArena* arena)
+static bool AllocateCurves(Search* s, snwArena* arena)
 {
     const snwMorphFitDef* def = s->def;
     snwMorphCurves* c = s->curves;
@@ -598,7 +598,7 @@ static bool Allocate(Search* s, snwArena* arena)
     c->columns = snwArena_Alloc(arena, frames * stride, sizeof(double));
     s->best = snwArena_Alloc(&s->work, frames * stride, sizeof(double));
     s->common = snwArena_Alloc(&s->work, stride * stride, sizeof(double));
-    s->activeRoom = def->vertexCount < 8 * snw_firstActive ? def->vertexCount : 8 * snw_firstActive;
+    s->activeRoom = def->vertexCount < 8 * curves_firstActive ? def->vertexCount : 8 * curves_firstActive;
     s->active = snwArena_Alloc(&s->work, (size_t)s->activeRoom + 1, sizeof *s->active);
     s->isActive = snwArena_Alloc(&s->work, vertices + 1, sizeof *s->isActive);
     s->errors = snwArena_Alloc(&s->work, vertices + 1, sizeof *s->errors);
@@ -615,9 +615,9 @@ static bool Allocate(Search* s, snwArena* arena)
     return !arena->failed && !s->work.failed;
 }
 
-static snwResult Find(Search* s, snwArena* arena, snwMessage* message)
+static snwResult FindCurves(Search* s, snwArena* arena, snwMessage* message)
 {
-    if (!Allocate(s, arena))
+    if (!AllocateCurves(s, arena))
         return snwFailMemory(message);
 
     // The first error is that of no curves at all.
@@ -638,10 +638,10 @@ static snwResult Find(Search* s, snwArena* arena, snwMessage* message)
     {
         snwResult result = FitActive(s);
         if (result >= 0)
-            result = Check(s);
+            result = CheckErrors(s);
         if (result < 0 || s->curves->count == s->curves->stride)
             return result;
-        int added = ActivateWorst(s, snw_moreActive);
+        int added = ActivateWorst(s, curves_moreActive);
         if (added < 0)
             return snwFailMemory(message);
 
@@ -661,7 +661,7 @@ snwResult snwFindMorphCurves(snwContext* context, snwArena* arena, const snwMorp
 {
     Search s = {.context = context, .def = def, .goal = goal, .work = {.context = context}, .curves = curves};
     *curves = (snwMorphCurves){0};
-    snwResult result = Find(&s, arena, message);
+    snwResult result = FindCurves(&s, arena, message);
     if (result >= 0 && curves->count > 2)
         result = TurnCurves(&s);
     snwArena_Free(&s.work);

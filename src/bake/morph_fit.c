@@ -23,7 +23,7 @@ enum
 
 // The curves as weights from 0 to 1, each turned so that it is farther above zero than below: the constant target
 // stays small.
-static void MakeWeights(snwMorphFit* fit)
+static void MakeMorphWeights(snwMorphFit* fit)
 {
     snwMorphCurves* c = &fit->curves;
     size_t frames = (size_t)c->frameCount, count = (size_t)c->count;
@@ -87,7 +87,7 @@ typedef struct Thinning
     bool again;           // vertices that rounding spoils can be fitted again
 } Thinning;
 
-static int Grain(void)
+static int ThinnedGrain(void)
 {
     return snw_thinned / snw_chunks;
 }
@@ -142,11 +142,11 @@ static bool NeedsNothing(const snwMorphFitDef* def, int vertex)
 }
 
 // As few curves as do. A vertex that hardly moves needs none.
-static void Thin(int begin, int end, void* data)
+static void ThinCurves(int begin, int end, void* data)
 {
     Thinning* t = data;
-    snwMorphVertex* v = &t->vertices[begin / Grain()];
-    double* worst = &t->worst[begin / Grain()];
+    snwMorphVertex* v = &t->vertices[begin / ThinnedGrain()];
+    double* worst = &t->worst[begin / ThinnedGrain()];
     for (int i = t->first + begin; i < t->first + end && i < t->def->vertexCount; ++i)
     {
         if (IsTwin(t->def, i) || NeedsNothing(t->def, i))
@@ -186,7 +186,7 @@ static snwResult ForVertices(Thinning* t, snwRangeFn* fn, double from, double to
     memset(t->worst, 0, sizeof t->worst);
     for (t->first = 0; t->first < def->vertexCount && result >= 0; t->first += snw_thinned)
     {
-        snwParallelFor(t->context, snw_thinned, Grain(), fn, t);
+        snwParallelFor(t->context, snw_thinned, ThinnedGrain(), fn, t);
         if (def->progress != NULL)
             result = def->progress(from + (to - from) * t->first / def->vertexCount, def->user);
     }
@@ -220,7 +220,7 @@ static void DropEmpty(snwMorphFit* fit, int vertexCount)
     }
 
     fit->targetCount = c->count = kept;
-    MakeWeights(fit);
+    MakeMorphWeights(fit);
 }
 
 static snwResult FitTargets(
@@ -245,8 +245,8 @@ static snwResult FitTargets(
     }
 
     // Weights as the file has them, then vertices, each on as few curves as do.
-    MakeWeights(fit);
-    snwResult result = ForVertices(&t, Thin, 0.6, 0.9, &fit->error);
+    MakeMorphWeights(fit);
+    snwResult result = ForVertices(&t, ThinCurves, 0.6, 0.9, &fit->error);
     CopyTwins(def, fit);
     DropEmpty(fit, def->vertexCount);
     snwArena_Free(&work);
@@ -353,7 +353,7 @@ static void RoundNormals(const snwMorphFit* fit, const double* scales, int verte
             fit->targets[k].normals[i] = RoundTo((double)fit->targets[k].normals[i] / scales[k], SNW_LARGEST_BYTE);
 }
 
-static double Largest(const float* values, size_t count)
+static double LargestValue(const float* values, size_t count)
 {
     float most = 0;
     for (size_t i = 0; i < count; ++i)
@@ -365,10 +365,10 @@ static double Largest(const float* values, size_t count)
 static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* fit, double* scales)
 {
     size_t vertices = (size_t)def->vertexCount, width = 3 * vertices;
-    double most = 0, squares = 0, stretch = Largest(def->stretch, (size_t)def->frameCount * vertices);
+    double most = 0, squares = 0, stretch = LargestValue(def->stretch, (size_t)def->frameCount * vertices);
     bool turned = fit->targets[0].normals != NULL;
     for (int k = 0; k < fit->targetCount; ++k)
-        most = fmax(most, Largest(fit->targets[k].offsets, width));
+        most = fmax(most, LargestValue(fit->targets[k].offsets, width));
 
     // Packed files: all targets in one scale, in numbers that compress well.
     if (def->packed && stretch > 0)
@@ -376,7 +376,7 @@ static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* f
         // One scale for all: targets of small numbers. Normals that turn over are cut off.
         double scale = fmax(SNW_LARGEST_SHORT * SNW_STEP * def->tolerance / stretch, most);
         for (int k = 0; k < fit->targetCount && turned; ++k)
-            scale = fmax(scale, Largest(fit->targets[k].normals, width));
+            scale = fmax(scale, LargestValue(fit->targets[k].normals, width));
         for (int k = 0; k < fit->targetCount; ++k)
             scales[k] = scale;
         return snw_gltfDense;
@@ -386,8 +386,8 @@ static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* f
     snwGltfNumbers form = most <= 1 ? snw_gltfShorts : snw_gltfWhole;
     for (int k = 0; k < fit->targetCount; ++k)
     {
-        double reach = Largest(fit->targets[k].offsets, width);
-        double normals = turned ? Largest(fit->targets[k].normals, width) : 0;
+        double reach = LargestValue(fit->targets[k].offsets, width);
+        double normals = turned ? LargestValue(fit->targets[k].normals, width) : 0;
         double longer = fmax(reach, normals);
         scales[k] = form == snw_gltfWhole ? reach / SNW_LARGEST_SHORT : longer;
         scales[k] = scales[k] > 0 ? scales[k] : 1;
@@ -401,7 +401,7 @@ static snwGltfNumbers ChooseForm(const snwMorphFitDef* def, const snwMorphFit* f
 
     // Floats, only for vertices that move.
     for (int k = 0; k < fit->targetCount; ++k)
-        scales[k] = turned ? fmax(Largest(fit->targets[k].normals, width), 1e-6) : 1;
+        scales[k] = turned ? fmax(LargestValue(fit->targets[k].normals, width), 1e-6) : 1;
     return snw_gltfSparse;
 }
 
@@ -421,7 +421,7 @@ static void RestoreVertex(const snwMorphFit* fit, int vertex, const double* save
 
 // Numbers of a vertex one step up or down, wherever that lowers its largest error, until it is within the tolerance or
 // nothing helps. Returns the error.
-static double Nudge(const snwMorphFitDef* def, const snwMorphFit* fit, int vertex, double error, double* left)
+static double NudgeVertex(const snwMorphFitDef* def, const snwMorphFit* fit, int vertex, double error, double* left)
 {
     size_t frames = (size_t)def->frameCount, vertices = (size_t)def->vertexCount, count = (size_t)fit->targetCount;
     double step = fit->numbers == snw_gltfWhole ? 1 : 1 / SNW_LARGEST_SHORT;
@@ -464,8 +464,8 @@ static void FitAgain(int begin, int end, void* data)
     static const double s_nearer[] = {0.95, 0.9, 0.8, 0.6};
     Thinning* t = data;
     const snwMorphFitDef* def = t->def;
-    snwMorphVertex* v = &t->vertices[begin / Grain()];
-    double* worst = &t->worst[begin / Grain()];
+    snwMorphVertex* v = &t->vertices[begin / ThinnedGrain()];
+    double* worst = &t->worst[begin / ThinnedGrain()];
 
     for (int i = t->first + begin; i < t->first + end && i < def->vertexCount; ++i)
     {
@@ -491,7 +491,7 @@ static void FitAgain(int begin, int end, void* data)
         if (error > best)
             RestoreVertex(t->fit, i, v->saved);
         if (best > def->tolerance && t->again && t->fit->numbers != snw_gltfSparse)
-            best = Nudge(def, t->fit, i, best, v->left);
+            best = NudgeVertex(def, t->fit, i, best, v->left);
         error = best;
         *worst = fmax(*worst, error);
     }

@@ -50,7 +50,7 @@ void snwMorphVertex_Load(snwMorphVertex* v, const snwMorphFitDef* def, int index
 }
 
 // How much is left of the motion in each frame: fills errors, returns the largest.
-static double Judge(snwMorphVertex* v, size_t frames)
+static double JudgeVertex(snwMorphVertex* v, size_t frames)
 {
     double most = 0;
     for (size_t f = 0; f < frames; ++f)
@@ -82,7 +82,7 @@ static void TakeOut(double* left, const double* column, double share, size_t fra
 
 // Shares of the curves that are used, into the right sides, by weighted least squares: the unit matrix of orthonormal
 // curves, and what the boosted frames add to it.
-static void Solve(snwMorphVertex* v, const snwContext* context, const snwMorphCurves* curves)
+static void SolveCurveShares(snwMorphVertex* v, const snwContext* context, const snwMorphCurves* curves)
 {
     size_t frames = (size_t)curves->frameCount, n = (size_t)v->usedCount, next = (size_t)v->right1;
     double row[3] = {0};
@@ -131,7 +131,7 @@ static void Solve(snwMorphVertex* v, const snwContext* context, const snwMorphCu
 }
 
 // The same without weights: what the last curve takes is its plain share. Nothing else changes.
-static void Extend(snwMorphVertex* v, const snwMorphCurves* curves)
+static void ExtendShares(snwMorphVertex* v, const snwMorphCurves* curves)
 {
     size_t frames = (size_t)curves->frameCount, last = (size_t)v->used[v->usedCount - 1];
     if (v->usedCount == 1)
@@ -144,7 +144,7 @@ static void Extend(snwMorphVertex* v, const snwMorphCurves* curves)
     }
 }
 
-static void Reweigh(snwMorphVertex* v, size_t frames, double most, bool gentle)
+static void ReweighFrames(snwMorphVertex* v, size_t frames, double most, bool gentle)
 {
     for (size_t f = 0; f < frames; ++f)
     {
@@ -155,7 +155,7 @@ static void Reweigh(snwMorphVertex* v, size_t frames, double most, bool gentle)
 }
 
 // The curve that could take most of what is left, as the frames weigh.
-static int FindNext(const snwMorphVertex* v, const snwMorphCurves* curves)
+static int FindNextCurve(const snwMorphVertex* v, const snwMorphCurves* curves)
 {
     size_t frames = (size_t)curves->frameCount;
     int best = -1;
@@ -206,7 +206,7 @@ static int FindNext(const snwMorphVertex* v, const snwMorphCurves* curves)
 }
 
 // What the right sides have become is the fit.
-static void Keep(snwMorphVertex* v, size_t stride)
+static void KeepFit(snwMorphVertex* v, size_t stride)
 {
     memset(v->shares, 0, 3 * stride * sizeof *v->shares);
     for (int i = 0; i < v->usedCount; ++i)
@@ -215,7 +215,7 @@ static void Keep(snwMorphVertex* v, size_t stride)
 }
 
 // Weighted least squares until the vertex is within the goal. Keeps the best, and returns its largest error.
-static double Reach(
+static double ReachGoal(
     snwMorphVertex* v, const snwContext* context, const snwMorphCurves* curves, double goal, bool patient)
 {
     size_t frames = (size_t)curves->frameCount;
@@ -224,24 +224,24 @@ static double Reach(
 
     // Without boosts a new curve only adds its share.
     if (v->boosted)
-        Solve(v, context, curves);
+        SolveCurveShares(v, context, curves);
     else
-        Extend(v, curves);
+        ExtendShares(v, curves);
 
-    double most = Judge(v, frames), best = most;
+    double most = JudgeVertex(v, frames), best = most;
     if (most <= goal || most <= near * goal || patient)
-        Keep(v, (size_t)curves->stride);
+        KeepFit(v, (size_t)curves->stride);
 
     // Frames that are off weigh more; until it fits, or nothing is gained.
     for (int i = 0; i < rounds && most > goal && (patient || most <= near * goal); ++i)
     {
         v->boosted = true;
-        Reweigh(v, frames, most, i >= snw_mostReweightings / 2);
-        Solve(v, context, curves);
-        most = Judge(v, frames);
+        ReweighFrames(v, frames, most, i >= snw_mostReweightings / 2);
+        SolveCurveShares(v, context, curves);
+        most = JudgeVertex(v, frames);
         bool better = most < 0.995 * best;
         if (most < best)
-            Keep(v, (size_t)curves->stride);
+            KeepFit(v, (size_t)curves->stride);
         best = fmin(best, most);
         if ((i >= 3 && !patient && !better) || (i == snw_mostReweightings && best > SNW_HOPELESS * goal))
             break;
@@ -257,10 +257,10 @@ static double TakeAll(snwMorphVertex* v, const snwContext* context, const snwMor
     for (v->usedCount = 1; v->usedCount < curves->count; ++v->usedCount)
     {
         v->used[v->usedCount - 1] = v->usedCount - 1;
-        Extend(v, curves);
+        ExtendShares(v, curves);
     }
     v->used[curves->count - 1] = curves->count - 1;
-    return Reach(v, context, curves, goal, true);
+    return ReachGoal(v, context, curves, goal, true);
 }
 
 double snwMorphVertex_Fit(
@@ -278,12 +278,12 @@ double snwMorphVertex_Fit(
     // The constant curve first, then one after the other.
     v->used[0] = 0;
     v->usedCount = 1;
-    double most = all ? INFINITY : Reach(v, context, curves, goal, false);
+    double most = all ? INFINITY : ReachGoal(v, context, curves, goal, false);
     while (most > goal && !all && v->usedCount + 1 < curves->count)
     {
-        v->used[v->usedCount] = FindNext(v, curves);
+        v->used[v->usedCount] = FindNextCurve(v, curves);
         ++v->usedCount;
-        most = Reach(v, context, curves, goal, false);
+        most = ReachGoal(v, context, curves, goal, false);
     }
 
     if (most > goal)

@@ -14,7 +14,7 @@
 
 enum
 {
-    snw_grain = 1024
+    offsets_grain = 1024
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ static snwResult MakeItem(const snwBakeWriting* w, bool bent, int index, snwAren
     return arena->failed ? snwFailMemory(w->message) : snw_ok;
 }
 
-static snwResult CheckSize(const snwBakeWriting* w)
+static snwResult CheckOffsetsSize(const snwBakeWriting* w)
 {
     double numbers = 0;
     for (int i = 0; i < w->reel->surfaceCount; ++i)
@@ -96,7 +96,7 @@ static void PoseFrame(snwOffsetsList* list, int frame)
         snwBind_Pose(&list->items[i].bind, &list->poser, list->animation, list->clipTimes[frame]);
 }
 
-static snwResult GatherFrame(const snwBakeWriting* w, snwOffsetsList* list, int frame)
+static snwResult GatherOffsetsFrame(const snwBakeWriting* w, snwOffsetsList* list, int frame)
 {
     snwResult result = w->reel->read(w->reel->user, frame, &list->clipTimes[frame], w->message);
     if (result < 0)
@@ -117,7 +117,8 @@ static snwResult GatherFrame(const snwBakeWriting* w, snwOffsetsList* list, int 
         memcpy(item->ownWeights + (size_t)frame * morphs, item->bind.weights, morphs * sizeof *item->ownWeights);
 
         Work work = {w->reel, item, &skin, frame};
-        item->flat += (int64_t)snwParallelSum(w->context, item->bind.mesh->vertexCount, snw_grain, FindOffsets, &work);
+        item->flat += (int64_t)snwParallelSum(
+            w->context, item->bind.mesh->vertexCount, offsets_grain, FindOffsets, &work);
     }
 
     return result < 0 ? result : snwBakeWriting_Progress(w, 0.2 * (frame + 1) / w->reel->frameCount);
@@ -130,7 +131,7 @@ snwResult snwGatherOffsets(const snwBakeWriting* w, bool bent, snwArena* arena, 
     list->animation = reel->animation >= 0 ? &reel->asset->animations[reel->animation] : NULL;
 
     // Refused before gigabytes are asked for.
-    snwResult result = CheckSize(w);
+    snwResult result = CheckOffsetsSize(w);
     if (result >= 0)
         result = snwAssetPoser_Make(reel->asset, arena, &list->poser, w->message);
     if (result < 0)
@@ -144,7 +145,7 @@ snwResult snwGatherOffsets(const snwBakeWriting* w, bool bent, snwArena* arena, 
     for (int i = 0; i < list->count && result >= 0; ++i)
         result = MakeItem(w, bent, i, arena, &list->items[i]);
     for (int frame = 0; frame < reel->frameCount && result >= 0; ++frame)
-        result = GatherFrame(w, list, frame);
+        result = GatherOffsetsFrame(w, list, frame);
 
     return result;
 }
@@ -269,13 +270,13 @@ typedef struct Measuring
 } Measuring;
 
 // Targets one by one for a run of vertices: each is read as it lies in memory.
-static void MeasureVertices(int begin, int end, void* data)
+static void MeasureOffsets(int begin, int end, void* data)
 {
     const Measuring* m = data;
     const snwOffsets* item = m->item;
     size_t count = (size_t)m->fit->targetCount;
     size_t row = (size_t)m->frame * (size_t)item->bind.mesh->vertexCount;
-    snwVec3 left[snw_grain];
+    snwVec3 left[offsets_grain];
 
     // The offset, less what all targets show of it.
     for (int i = begin; i < end; ++i)
@@ -301,7 +302,7 @@ static void MeasureVertices(int begin, int end, void* data)
 static void MeasureItem(Measuring* m, snwBakeErrors* errors)
 {
     int vertices = m->item->bind.mesh->vertexCount;
-    snwParallelFor(m->w->context, vertices, snw_grain, MeasureVertices, m);
+    snwParallelFor(m->w->context, vertices, offsets_grain, MeasureOffsets, m);
     for (int i = 0; i < vertices; ++i)
     {
         errors->most = fmax(errors->most, fmax(m->distances[i], (double)m->item->lost[i]));

@@ -71,7 +71,7 @@ static void NameTrack(Job* job, int index)
 // ---------------------------------------------------------------------------------------------------------------------
 // Frames
 
-static void Put(const Job* job, snwVec3 x, float* out)
+static void PutCachePoint(const Job* job, snwVec3 x, float* out)
 {
     out[0] = (float)x.x;
     out[1] = (float)(job->zUp ? -x.z : x.y);
@@ -87,7 +87,7 @@ static snwAffine ToFile(const Job* job, const Track* track)
     return inverse;
 }
 
-static snwResult ReadFrame(Job* job, int frame)
+static snwResult ReadReelFrame(Job* job, int frame)
 {
     const snwReel* reel = job->w->reel;
     double time = 0;
@@ -102,7 +102,8 @@ static snwResult TakePoints(Job* job, const Track* track, snwSkin* skin)
     snwResult result = snwBakeWriting_Get(job->w, track->surface, skin);
     snwAffine inverse = ToFile(job, track);
     for (int i = 0; i < track->count && result >= 0; ++i)
-        Put(job, snwAffine_Apply(inverse, snwReel_Position(job->w->reel, track->surface, skin, track->vertices[i])),
+        PutCachePoint(job,
+            snwAffine_Apply(inverse, snwReel_Position(job->w->reel, track->surface, skin, track->vertices[i])),
             job->points + 3 * (size_t)i);
     return result;
 }
@@ -157,9 +158,9 @@ static snwResult OpenCaches(Job* job)
     return result;
 }
 
-static snwResult AddFrame(Job* job, int frame)
+static snwResult AddCacheFrame(Job* job, int frame)
 {
-    snwResult result = ReadFrame(job, frame);
+    snwResult result = ReadReelFrame(job, frame);
     for (int i = 0; i < job->w->reel->surfaceCount && result >= 0; ++i)
     {
         Track* track = &job->tracks[i];
@@ -205,7 +206,7 @@ static snwResult RunCaches(Job* job)
     if (result >= 0)
         result = OpenCaches(job);
     for (int i = 0; i < job->w->reel->frameCount && result >= 0; ++i)
-        result = AddFrame(job, i);
+        result = AddCacheFrame(job, i);
     if (result >= 0)
         result = FinishCaches(job);
     return result < 0 ? result : WriteScript(job);
@@ -239,7 +240,7 @@ static snwResult WriteObj(Job* job, const Track* track, int frame, float* normal
     for (int i = 0; i < track->count; ++i)
     {
         const float* n = (const float*)((const char*)skin.normals + snwReel_RowOf(track->surface, &skin, i));
-        Put(job, (snwVec3){(double)n[0], (double)n[1], (double)n[2]}, normals + 3 * (size_t)i);
+        PutCachePoint(job, (snwVec3){(double)n[0], (double)n[1], (double)n[2]}, normals + 3 * (size_t)i);
     }
 
     // The exporter wants a character, of which only texture coordinates matter.
@@ -265,7 +266,7 @@ static snwResult WriteObj(Job* job, const Track* track, int frame, float* normal
 }
 
 // Faces name vertices of the mesh, so all of them are written, in its order.
-static void UseAll(Track* track)
+static void UseAllVertices(Track* track)
 {
     track->count = track->mesh->vertexCount;
     for (int i = 0; i < track->count; ++i)
@@ -281,7 +282,7 @@ static snwResult RunObj(Job* job)
     // An OBJ has the artist's vertices, as they are numbered in the file.
     for (int i = 0; i < reel->surfaceCount && result >= 0; ++i)
     {
-        UseAll(&job->tracks[i]);
+        UseAllVertices(&job->tracks[i]);
         most = most > (size_t)job->tracks[i].count ? most : (size_t)job->tracks[i].count;
     }
 
@@ -293,7 +294,7 @@ static snwResult RunObj(Job* job)
     // A file per surface and frame.
     for (int frame = 0; frame < reel->frameCount && result >= 0; ++frame)
     {
-        result = ReadFrame(job, frame);
+        result = ReadReelFrame(job, frame);
         for (int i = 0; i < reel->surfaceCount && result >= 0; ++i)
             result = WriteObj(job, &job->tracks[i], frame, normals);
         if (result >= 0)

@@ -36,7 +36,7 @@ typedef struct Job
 // ---------------------------------------------------------------------------------------------------------------------
 // Targets
 
-static snwResult TellFit(double share, void* user)
+static snwResult TellMorphFit(double share, void* user)
 {
     const Job* job = user;
     return snwBakeWriting_Progress(job->w, 0.2 + 0.6 * (job->fitted + share) / job->list.count);
@@ -66,7 +66,7 @@ static snwResult FitNormals(Job* job, int index)
     {
         snwNormalTurner_Turn(turner, mesh->positions, item->offsets + (size_t)f * width, change);
         snwMorphFit_AddNormals(fit, f, change, mesh->vertexCount);
-        result = TellFit(0.9, job);
+        result = TellMorphFit(0.9, job);
     }
 
     if (!job->keys)
@@ -86,7 +86,7 @@ static snwResult FitOne(Job* job, int index)
         .tolerance = w->def->tolerance,
         .maxTargets = job->keys ? snw_usualKeys : snw_usualModes,
         .packed = w->def->compress,
-        .progress = TellFit,
+        .progress = TellMorphFit,
         .user = job};
     if (def.twins == NULL)
         return snwFailMemory(w->message);
@@ -158,7 +158,7 @@ static int CompareReals(const void* a, const void* b)
 }
 
 // Frames, and the keys that the source has for morphs of the node: a smile keeps its own.
-static int FindTimes(Job* job, int node, double** times)
+static int FindMorphTimes(Job* job, int node, double** times)
 {
     const snwAssetAnimation* animation = job->list.animation;
     int room = job->w->reel->frameCount, count = 0;
@@ -205,7 +205,7 @@ static void SampleWeights(const Job* job, const snwMorphFit* fit, double time, d
                  (at - frame) * (double)fit->weights[(size_t)next * count + t];
 }
 
-static int CountTargets(const Job* job, int mesh)
+static int CountMorphTargets(const Job* job, int mesh)
 {
     int count = job->w->reel->asset->meshes[mesh].morphCount;
     for (int i = 0; i < job->list.count; ++i)
@@ -217,9 +217,9 @@ static int CountTargets(const Job* job, int mesh)
 static bool MakeChannel(Job* job, int index, snwAssetChannel* channel)
 {
     const snwOffsets* item = &job->list.items[index];
-    int node = item->surface->node, width = CountTargets(job, item->surface->mesh);
+    int node = item->surface->node, width = CountMorphTargets(job, item->surface->mesh);
     double *times = NULL, *values = NULL;
-    int keys = FindTimes(job, node, &times);
+    int keys = FindMorphTimes(job, node, &times);
     if (keys > 0)
         values = snwArena_Alloc(&job->arena, (size_t)keys * (size_t)width + 1, sizeof *values);
     if (values == NULL)
@@ -234,7 +234,7 @@ static bool MakeChannel(Job* job, int index, snwAssetChannel* channel)
     return true;
 }
 
-static snwResult AddWeights(Job* job)
+static snwResult AddMorphWeights(Job* job)
 {
     snwAssetChannel* channels = snwArena_Alloc(&job->arena, (size_t)job->list.count + 1, sizeof *channels);
     snwAssetAnimation animation = {.name = job->w->reel->clip, .channels = channels};
@@ -252,7 +252,7 @@ static snwResult AddWeights(Job* job)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult Run(Job* job)
+static snwResult WriteMorphs(Job* job)
 {
     const snwBakeWriting* w = job->w;
     snwResult result = snwGatherOffsets(w, !job->keys, &job->arena, &job->list);
@@ -273,7 +273,7 @@ static snwResult Run(Job* job)
 
     // Weights of all, then errors as they play.
     if (result >= 0)
-        result = AddWeights(job);
+        result = AddMorphWeights(job);
     return result < 0 ? result : snwMeasureMorphs(w, &job->list, job->fits, job->errors);
 }
 
@@ -284,7 +284,7 @@ snwResult snwBakeWriting_AddMorphs(const snwBakeWriting* w, snwGltfWriter* write
         .writer = writer,
         .errors = errors,
         .keys = w->def->format == snw_bakeMorphs};
-    snwResult result = Run(&job);
+    snwResult result = WriteMorphs(&job);
     snwArena_Free(&job.arena);
     return result;
 }

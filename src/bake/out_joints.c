@@ -187,12 +187,12 @@ static snwResult PrepareGroup(Job* job, Group* group)
     return result < 0 ? result : GatherWeights(job, group);
 }
 
-static void Put(float* out, snwVec3 x)
+static void PutJointVec(float* out, snwVec3 x)
 {
     out[0] = (float)x.x, out[1] = (float)x.y, out[2] = (float)x.z;
 }
 
-static snwResult GatherFrame(Job* job, Group* group, int frame, double time)
+static snwResult GatherJointsFrame(Job* job, Group* group, int frame, double time)
 {
     const snwReel* reel = job->w->reel;
     const snwAssetSkin* skin = &reel->asset->skins[group->skin];
@@ -213,8 +213,8 @@ static snwResult GatherFrame(Job* job, Group* group, int frame, double time)
         snwBind_Pose(&group->binds[i], &job->poser, job->animation, time);
         for (int v = 0; v < reel->asset->meshes[surface->mesh].vertexCount && result >= 0; ++v)
         {
-            Put(group->bases + 3 * (row + (size_t)v), group->binds[i].base[v]);
-            Put(group->targets + 3 * (row + (size_t)v), snwReel_Position(reel, surface, &shown, v));
+            PutJointVec(group->bases + 3 * (row + (size_t)v), group->binds[i].base[v]);
+            PutJointVec(group->targets + 3 * (row + (size_t)v), snwReel_Position(reel, surface, &shown, v));
         }
     }
 
@@ -246,14 +246,15 @@ static void GatherStill(Job* job, Group* group)
             snwBind_Pose(bind, &job->poser, animation, time);
             for (int v = 0; v < asset->meshes[group->surfaces[i].mesh].vertexCount; ++v)
             {
-                Put(group->bases + 3 * (row + (size_t)v), bind->base[v]);
-                Put(group->targets + 3 * (row + (size_t)v), snwAffine_Apply(snwBind_Blend(bind, v), bind->base[v]));
+                PutJointVec(group->bases + 3 * (row + (size_t)v), bind->base[v]);
+                PutJointVec(
+                    group->targets + 3 * (row + (size_t)v), snwAffine_Apply(snwBind_Blend(bind, v), bind->base[v]));
             }
         }
     }
 }
 
-static snwResult Gather(Job* job)
+static snwResult GatherGroupFrames(Job* job)
 {
     const snwReel* reel = job->w->reel;
     snwResult result = snw_ok;
@@ -268,7 +269,7 @@ static snwResult Gather(Job* job)
         if (result >= 0)
             snwAssetPoser_Pose(&job->poser, job->animation, time);
         for (int i = 0; i < job->groupCount && result >= 0; ++i)
-            result = GatherFrame(job, &job->groups[i], frame, time);
+            result = GatherJointsFrame(job, &job->groups[i], frame, time);
         if (result >= 0)
             result = snwBakeWriting_Progress(job->w, 0.3 * (frame + 1) / reel->frameCount);
     }
@@ -281,7 +282,7 @@ static snwResult Gather(Job* job)
 // ---------------------------------------------------------------------------------------------------------------------
 // Fits
 
-static snwResult TellFit(double share, void* user)
+static snwResult TellJointFit(double share, void* user)
 {
     const Job* job = user;
     return snwBakeWriting_Progress(job->w, 0.3 + 0.7 * (job->groupsDone + share) / job->groupCount);
@@ -296,7 +297,7 @@ static snwResult Fit(Job* job, Group* group)
     group->def.mostHelpers = w->def->most > 0 ? w->def->most : snw_usualHelpers;
     group->def.influences = w->def->influences > 0 ? w->def->influences : snw_mostInfluences;
     group->def.tolerance = w->def->tolerance / scale;
-    group->def.progress = TellFit;
+    group->def.progress = TellJointFit;
     group->def.user = job;
     snwResult result = snwFitJoints(w->context, &job->arena, &group->def, &group->fit, w->message);
     if (result < 0)
@@ -319,7 +320,7 @@ static snwResult Fit(Job* job, Group* group)
 // ---------------------------------------------------------------------------------------------------------------------
 // Into the document
 
-static snwResult AddHelpers(Job* job, Group* group)
+static snwResult AddHelperJoints(Job* job, Group* group)
 {
     const snwJointFit* fit = &group->fit;
     const snwAssetSkin* skin = &job->w->reel->asset->skins[group->skin];
@@ -356,7 +357,7 @@ typedef struct Sets
 } Sets;
 
 // One of the two sets of a part's influences; nothing if all of it is zero.
-static void SetWeights(Job* job, int mesh, int part, int set, const Sets* sets)
+static void SetInfluenceSet(Job* job, int mesh, int part, int set, const Sets* sets)
 {
     char name[16];
     int count = job->w->reel->asset->meshes[mesh].parts[part].vertexCount, first = -1, second = -1;
@@ -403,7 +404,7 @@ static void SetPart(Job* job, const Group* group, int surface, int part, const S
                 sets->bones[i][k] = (uint16_t)group->fit.bones[first + (size_t)i][set * snw_setSize + k];
                 sets->weights[i][k] = group->fit.weights[first + (size_t)i][set * snw_setSize + k];
             }
-        SetWeights(job, mesh, part, set, sets);
+        SetInfluenceSet(job, mesh, part, set, sets);
     }
 
     snwGltfWriter_SetAttribute(job->writer, mesh, part, "JOINTS_2", -1);
@@ -452,7 +453,7 @@ static void SetKeys(const Job* job, const Group* group, int helper, double* turn
     }
 }
 
-static snwResult AddMotion(Job* job, const Group* group)
+static snwResult AddHelperMotion(Job* job, const Group* group)
 {
     const snwReel* reel = job->w->reel;
     size_t keys = (size_t)reel->frameCount, count = 2 * (size_t)group->fit.helperCount;
@@ -488,10 +489,10 @@ static snwResult AddGroup(Job* job, Group* group)
 {
     snwResult result = Fit(job, group);
     if (result >= 0)
-        result = AddHelpers(job, group);
+        result = AddHelperJoints(job, group);
     if (result >= 0)
         result = SetAllWeights(job, group);
-    return result < 0 ? result : AddMotion(job, group);
+    return result < 0 ? result : AddHelperMotion(job, group);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -508,7 +509,7 @@ static snwResult AddLoose(Job* job)
     return snwBakeWriting_AddMorphs(&w, job->writer, &job->errors);
 }
 
-static snwResult Run(Job* job)
+static snwResult WriteJoints(Job* job)
 {
     const snwReel* reel = job->w->reel;
 
@@ -520,7 +521,7 @@ static snwResult Run(Job* job)
     if (result >= 0)
         result = Sort(job);
     if (result >= 0)
-        result = Gather(job);
+        result = GatherGroupFrames(job);
     for (int i = 0; i < job->groupCount && result >= 0; ++i)
     {
         result = AddGroup(job, &job->groups[i]);
@@ -535,7 +536,7 @@ static snwResult Run(Job* job)
 snwResult snwBakeWriting_Joints(const snwBakeWriting* w)
 {
     Job job = {.w = w, .arena = {.context = w->context}};
-    snwResult result = Run(&job);
+    snwResult result = WriteJoints(&job);
     snwGltfWriter_Close(job.writer);
     snwArena_Free(&job.arena);
     return result;

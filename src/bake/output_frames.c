@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static snwResult ReadFrame(void* user, int frame, double* clipTime, snwMessage* message)
+static snwResult ReadOutputFrame(void* user, int frame, double* clipTime, snwMessage* message)
 {
     const snwBakeReel* source = user;
     snwBakeFrame read;
@@ -15,13 +15,13 @@ static snwResult ReadFrame(void* user, int frame, double* clipTime, snwMessage* 
     return result;
 }
 
-static snwResult GetSurface(void* user, int index, snwSkin* skin, snwMessage* message)
+static snwResult GetReelSurface(void* user, int index, snwSkin* skin, snwMessage* message)
 {
     return snwBakeFrames_GetSurface(((const snwBakeReel*)user)->frames, index, skin, message);
 }
 
 // Those that a node of the document shows.
-static snwResult ListSurfaces(snwBakeReel* source, snwMessage* message)
+static snwResult ListReelSurfaces(snwBakeReel* source, snwMessage* message)
 {
     const snwBakeInfo* info = &source->info;
     snwReel* reel = &source->reel;
@@ -57,11 +57,11 @@ snwResult snwBakeReel_Open(snwContext* context, snwBakeFrames* frames, snwBakeRe
         .start = info->start,
         .scale = snwPrepared_GetInfo(info->prepared).scale,
         .size = fmax(sides.x, fmax(sides.y, sides.z)),
-        .read = ReadFrame,
-        .get = GetSurface,
+        .read = ReadOutputFrame,
+        .get = GetReelSurface,
         .user = source};
     if (info->asset != NULL && info->asset->gltf != NULL)
-        return ListSurfaces(source, message);
+        return ListReelSurfaces(source, message);
 
     // Otherwise a document is made, which begins at 0 and is in metres.
     snwResult result = snwMakeBakeDocument(context, source->frames, &source->made, message);

@@ -246,7 +246,7 @@ static snwResult PlanRange(snwBake* bake, const snwMotionDef* motion, snwMessage
 // ---------------------------------------------------------------------------------------------------------------------
 // What is touched
 
-static const char* SurfaceName(int index, const void* user)
+static const char* PlanSurfaceName(int index, const void* user)
 {
     return snwPrepared_GetSurface(user, index)->name;
 }
@@ -266,12 +266,12 @@ static snwResult ChooseSurfaces(snwBake* bake, snwMessage* message)
         const char* name = json_string_value(json_array_get(only, k));
         bool found = false;
         for (int i = 0; i < count; ++i)
-            if (strcmp(SurfaceName(i, bake->prepared), name) == 0)
+            if (strcmp(PlanSurfaceName(i, bake->prepared), name) == 0)
                 chosen[i] = found = true;
         if (found)
             continue;
         char remedy[240];
-        snwSuggestWord(remedy, sizeof remedy, name, count, SurfaceName, bake->prepared);
+        snwSuggestWord(remedy, sizeof remedy, name, count, PlanSurfaceName, bake->prepared);
 
         return snwFail(message, snw_errorInput, remedy, "there is no mesh '%s'", snwQuoteWord(name).text);
     }
@@ -283,7 +283,7 @@ static snwResult ChooseSurfaces(snwBake* bake, snwMessage* message)
     return snw_ok;
 }
 
-static const char* BoneName(int index, const void* user)
+static const char* PlanBoneName(int index, const void* user)
 {
     return ((const snwCharacterDef*)user)->bones[index].name;
 }
@@ -307,7 +307,7 @@ static snwResult ChooseBones(snwBake* bake, const snwCharacterDef* character, sn
         if (bone < 0)
         {
             char remedy[240];
-            snwSuggestWord(remedy, sizeof remedy, name, character->boneCount, BoneName, character);
+            snwSuggestWord(remedy, sizeof remedy, name, character->boneCount, PlanBoneName, character);
             return snwFail(
                 message, snw_errorInput, remedy, "there is no bone '%s' that flesh follows", snwQuoteWord(name).text);
         }

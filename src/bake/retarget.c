@@ -76,7 +76,7 @@ static bool HasOtherAxes(snwMat3 a, snwMat3 b)
 // What takes the bind pose to the world. Nodes need not stand as they were bound, so joints give different answers.
 // The uppermost one's is taken, for poses bend the limbs below it; but where its scale or axes are not those of most
 // others, as in files of some pipelines, that of the joint which agrees with them best.
-static snwAffine PlaceSkin(const Rig* rig, const snwAssetSkin* skin)
+static snwAffine PlaceRigSkin(const Rig* rig, const snwAssetSkin* skin)
 {
     snwAffine best = {snwMat3_Identity(), {0, 0, 0}}, first = best;
     double least = INFINITY;
@@ -107,7 +107,7 @@ static snwAffine PlaceSkin(const Rig* rig, const snwAssetSkin* skin)
     return HasOtherAxes(first.linear, best.linear) ? best : first;
 }
 
-static bool MakeRig(Work* w, const snwAsset* asset, Rig* rig)
+static bool MakeRetargetRig(Work* w, const snwAsset* asset, Rig* rig)
 {
     size_t room = (size_t)asset->nodeCount + 1;
     rig->asset = asset;
@@ -123,7 +123,7 @@ static bool MakeRig(Work* w, const snwAsset* asset, Rig* rig)
     for (int s = 0; s < asset->skinCount; ++s)
     {
         const snwAssetSkin* skin = &asset->skins[s];
-        snwAffine place = PlaceSkin(rig, skin), bind;
+        snwAffine place = PlaceRigSkin(rig, skin), bind;
         for (int i = 0; i < skin->jointCount; ++i)
         {
             int node = skin->joints[i];
@@ -302,7 +302,7 @@ static snwTransform Want(const Work* w, int node)
 }
 
 // The pose of every node with a partner, relative to its parent, at the time.
-static void PoseAt(Work* w, double time, snwAssetPose* poses)
+static void PoseNodesAt(Work* w, double time, snwAssetPose* poses)
 {
     const snwAsset* asset = w->target.asset;
     snwAssetPoser_Pose(&w->source.poser, &w->def->source->animations[w->def->animation], time);
@@ -358,7 +358,7 @@ static bool MakeChannels(Work* w, const double* times, int count, snwAssetAnimat
     // Frame by frame; turns with the sign that is nearer to the last.
     for (int t = 0; t < count; ++t)
     {
-        PoseAt(w, times[t], poses);
+        PoseNodesAt(w, times[t], poses);
         for (size_t i = 0; i < nodes; ++i)
         {
             if (w->partners[i] < 0)
@@ -482,7 +482,7 @@ snwResult snwRetarget(snwArena* arena, const snwRetargetDef* def, snwRetargeted*
         .places = snwArena_Alloc(arena, nodes, sizeof(snwAffine))};
     *out = (snwRetargeted){.animation.name = animation->name};
     // Both skeletons at rest.
-    if (arena->failed || !MakeRig(&w, def->target, &w.target) || !MakeRig(&w, def->source, &w.source))
+    if (arena->failed || !MakeRetargetRig(&w, def->target, &w.target) || !MakeRetargetRig(&w, def->source, &w.source))
         return snwFailMemory(message);
     snwResult result = Match(&w, out);
     if (result < 0)

@@ -33,7 +33,7 @@ typedef struct Runner
 // Does it repeat?
 
 // Root mean square over the vertices: one that flickers does not keep a loop from closing.
-static double Distance(const float* a, const float* b, int count)
+static double FrameDistance(const float* a, const float* b, int count)
 {
     double sum = 0;
     for (int i = 0; i < 3 * count; ++i)
@@ -62,7 +62,7 @@ static int CompareReals(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
-static double Median(Runner* runner, int count)
+static double MedianChange(Runner* runner, int count)
 {
     memcpy(runner->sorted, runner->changes, (size_t)count * sizeof(double));
     qsort(runner->sorted, (size_t)count, sizeof(double), CompareReals);
@@ -78,7 +78,7 @@ static void WatchLoop(Runner* runner, int frame, const float* positions)
 
     // Changes from frame to frame, for the median.
     if (at >= 1)
-        runner->changes[(at - 1) % plan->cycleFrames] = Distance(positions, runner->last, count);
+        runner->changes[(at - 1) % plan->cycleFrames] = FrameDistance(positions, runner->last, count);
     memcpy(runner->last, positions, bytes);
     if (at < 0 || runner->repeatedCycle >= 0)
         return;
@@ -93,8 +93,8 @@ static void WatchLoop(Runner* runner, int frame, const float* positions)
     memcpy(now->second, positions, bytes);
 
     // It repeats when both agree as well as neighbouring frames do.
-    double median = cycle > 0 ? Median(runner, plan->cycleFrames) : 0;
-    if (cycle > 1 && Distance(now->first, before->first, count) <= SNW_REPEATS * median &&
+    double median = cycle > 0 ? MedianChange(runner, plan->cycleFrames) : 0;
+    if (cycle > 1 && FrameDistance(now->first, before->first, count) <= SNW_REPEATS * median &&
         VelocityGap(now, before, count) <= SNW_REPEATS * median)
         runner->repeatedCycle = cycle;
 }
@@ -121,7 +121,7 @@ static snwResult GetPositions(Runner* runner, const snwRunFrame* frame, float* o
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* message)
+static snwResult OnBakeFrame(const snwRunFrame* frame, void* user, snwMessage* message)
 {
     Runner* runner = user;
     snwBake* bake = runner->bake;
@@ -141,7 +141,7 @@ static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* messa
     return runner->repeatedCycle >= 0 ? snw_errorInterrupted : result;
 }
 
-static bool Allocate(Runner* runner)
+static bool AllocateRunner(Runner* runner)
 {
     snwArena* arena = &runner->bake->arena;
     size_t floats = 3 * (size_t)runner->vertexCount, frames = (size_t)runner->bake->plan.cycleFrames;
@@ -197,7 +197,7 @@ static snwResult EndLoop(Runner* runner, snwResult result, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult RunScene(Runner* runner, snwMessage* message)
+static snwResult RunBakeScene(Runner* runner, snwMessage* message)
 {
     snwBake* bake = runner->bake;
 
@@ -208,7 +208,7 @@ static snwResult RunScene(Runner* runner, snwMessage* message)
     run.framesVertices = true;
     run.resume = true;
     run.interrupt = bake->def.interrupt;
-    run.onFrame = OnFrame;
+    run.onFrame = OnBakeFrame;
     run.user = runner;
     snwResult result = snwRun(bake->context, &run, &bake->run, message);
     result = EndLoop(runner, result, message);
@@ -226,10 +226,10 @@ snwResult snwBake_Run(snwBake* bake, snwMessage* message)
 {
     snwCharacterInfo info = snwCharacter_GetInfo(snwPrepared_GetCharacter(bake->prepared));
     Runner runner = {.bake = bake, .vertexCount = info.vertexCount, .repeatedCycle = -1};
-    if (!Allocate(&runner))
+    if (!AllocateRunner(&runner))
         return snwFailMemory(message);
     MeetCache(&runner);
-    snwResult result = RunScene(&runner, message);
+    snwResult result = RunBakeScene(&runner, message);
     if (runner.found != NULL)
         snwFrames_Close(runner.found);
     if (result >= 0)

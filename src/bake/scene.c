@@ -67,7 +67,7 @@ static snwResult WriteGround(snwBake* bake, snwText* text, snwMessage* message)
     return result;
 }
 
-static void WriteMesh(snwText* text, const snwAssetMesh* mesh, snwAffine place)
+static void WriteAssetMesh(snwText* text, const snwAssetMesh* mesh, snwAffine place)
 {
     snwText_Key(text, "vertices");
     snwText_Open(text, '[');
@@ -93,7 +93,7 @@ static snwAffine MeshPlace(const snwAsset* asset, int mesh)
     return place;
 }
 
-static snwResult WriteFile(snwBake* bake, snwText* text, const char* path, int number, snwMessage* message)
+static snwResult WriteMeshFile(snwBake* bake, snwText* text, const char* path, int number, snwMessage* message)
 {
     snwAsset* asset = NULL;
     snwResult result = snwAsset_Open(bake->context, path, &asset, message);
@@ -113,7 +113,7 @@ static snwResult WriteFile(snwBake* bake, snwText* text, const char* path, int n
         snwText_String(text, name);
         snwText_Key(text, "kind");
         snwText_String(text, "mesh");
-        WriteMesh(text, &asset->meshes[m], place);
+        WriteAssetMesh(text, &asset->meshes[m], place);
         snwText_Close(text, '}');
     }
 
@@ -121,7 +121,7 @@ static snwResult WriteFile(snwBake* bake, snwText* text, const char* path, int n
     return result < 0 ? result : snw_ok;
 }
 
-static snwResult WriteColliders(snwBake* bake, snwText* text, snwMessage* message)
+static snwResult WriteBakeColliders(snwBake* bake, snwText* text, snwMessage* message)
 {
     const json_t* collide = bake->settings.collide;
     snwResult result = snw_ok;
@@ -133,7 +133,7 @@ static snwResult WriteColliders(snwBake* bake, snwText* text, snwMessage* messag
     {
         const char* word = json_string_value(json_array_get(collide, i));
         result = strcmp(word, "ground") == 0 ? WriteGround(bake, text, message)
-                                             : WriteFile(bake, text, word, (int)i, message);
+                                             : WriteMeshFile(bake, text, word, (int)i, message);
     }
     snwText_Close(text, ']');
     return result;
@@ -163,7 +163,7 @@ static snwResult SetOwn(json_t* settings, const char* method, const char* name, 
 }
 
 // What the words say, then --set, which wins.
-static snwResult FindSettings(const snwBake* bake, json_t* out, snwMessage* message)
+static snwResult FindSceneSettings(const snwBake* bake, json_t* out, snwMessage* message)
 {
     const snwBakeSettings* settings = &bake->settings;
     const char* method = settings->method;
@@ -182,10 +182,10 @@ static snwResult FindSettings(const snwBake* bake, json_t* out, snwMessage* mess
     return result;
 }
 
-static snwResult WriteSettings(const snwBake* bake, snwText* text, snwMessage* message)
+static snwResult WriteBakeSettings(const snwBake* bake, snwText* text, snwMessage* message)
 {
     json_t* settings = json_object();
-    snwResult result = FindSettings(bake, settings, message);
+    snwResult result = FindSceneSettings(bake, settings, message);
     char* words = result >= 0 ? json_dumps(settings, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     if (words != NULL)
     {
@@ -200,7 +200,7 @@ static snwResult WriteSettings(const snwBake* bake, snwText* text, snwMessage* m
 // ---------------------------------------------------------------------------------------------------------------------
 // The files
 
-static void WriteBody(const snwBake* bake, snwText* text, const char* file)
+static void WriteBakeBody(const snwBake* bake, snwText* text, const char* file)
 {
     const snwCharacterDef* character = snwCharacter_GetDef(snwPrepared_GetCharacter(bake->prepared));
     const snwBakePlan* plan = &bake->plan;
@@ -227,7 +227,7 @@ static void WriteBody(const snwBake* bake, snwText* text, const char* file)
 }
 
 // file: of the character, beside the scene. lastFrame: of the run.
-static snwResult WriteScene(snwBake* bake, snwText* text, const char* file, int lastFrame, snwMessage* message)
+static snwResult WriteBakeScene(snwBake* bake, snwText* text, const char* file, int lastFrame, snwMessage* message)
 {
     const snwBakeSettings* settings = &bake->settings;
 
@@ -245,10 +245,10 @@ static snwResult WriteScene(snwBake* bake, snwText* text, const char* file, int 
     snwText_Real(text, bake->plan.rate);
     snwText_Key(text, "duration");
     snwText_Real(text, lastFrame / bake->plan.rate);
-    snwResult result = WriteSettings(bake, text, message);
-    WriteBody(bake, text, file);
+    snwResult result = WriteBakeSettings(bake, text, message);
+    WriteBakeBody(bake, text, file);
     if (result >= 0)
-        result = WriteColliders(bake, text, message);
+        result = WriteBakeColliders(bake, text, message);
     snwText_Close(text, '}');
     snwText_Raw(text, "\n", 1);
 
@@ -263,12 +263,12 @@ typedef struct Files
     bool overwrite;
 } Files;
 
-static snwResult WriteFiles(snwBake* bake, const Files* files, snwMessage* message)
+static snwResult WriteSceneFiles(snwBake* bake, const Files* files, snwMessage* message)
 {
     void* data = NULL;
     size_t size = 0;
     snwText text = snwCreateText(bake->context, 3);
-    snwResult result = WriteScene(bake, &text, files->word, files->lastFrame, message);
+    snwResult result = WriteBakeScene(bake, &text, files->word, files->lastFrame, message);
     if (result >= 0)
         result = snwPrepared_Save(bake->prepared, &data, &size, message);
     if (result >= 0)
@@ -291,7 +291,7 @@ snwResult snwBake_MakeScene(snwBake* bake, snwMessage* message)
         result = snwBake_Path(bake, "frames.snwf", bake->framesPath, message);
     Files files = {scene, character, "character.snw", bake->plan.lastFrame, true};
     if (result >= 0)
-        result = WriteFiles(bake, &files, message);
+        result = WriteSceneFiles(bake, &files, message);
     return result < 0 ? result : snwSceneFile_Open(bake->context, scene, &options, &bake->scene, message);
 }
 
@@ -307,5 +307,5 @@ snwResult snwBake_SaveScene(const snwBake* bake, const char* path, bool overwrit
                    ? bake->plan.firstFrame + bake->plan.cycleFrames + 1
                    : bake->plan.lastFrame;
     Files files = {path, character, word, last, overwrite};
-    return WriteFiles((snwBake*)bake, &files, message);
+    return WriteSceneFiles((snwBake*)bake, &files, message);
 }

@@ -18,11 +18,11 @@
 
 enum
 {
-    snw_mostPieces = 10000
+    seam_mostPieces = 10000
 };
 
 // Joints, or whatever moves where there is no skin.
-static bool Counts(const snwAsset* asset, const snwAssetAnimation* animation, int node)
+static bool CountsAsJoint(const snwAsset* asset, const snwAssetAnimation* animation, int node)
 {
     for (int s = 0; s < asset->skinCount; ++s)
         for (int i = 0; i < asset->skins[s].jointCount; ++i)
@@ -34,7 +34,7 @@ static bool Counts(const snwAsset* asset, const snwAssetAnimation* animation, in
     return false;
 }
 
-static snwResult Measure(
+static snwResult MeasureGap(
     snwArena* arena, const snwAsset* asset, const snwAssetAnimation* animation, snwSeam* seam, snwMessage* message)
 {
     snwAssetPoser begin, end;
@@ -54,7 +54,7 @@ static snwResult Measure(
     for (int i = 0; i < asset->nodeCount; ++i)
     {
         int node = begin.order[i];
-        if (!Counts(asset, animation, node))
+        if (!CountsAsJoint(asset, animation, node))
             continue;
         double gap = snwVec3_Distance(begin.places[node].translation, end.places[node].translation);
         seam->gap = fmax(seam->gap, gap);
@@ -69,14 +69,14 @@ static snwResult Measure(
 }
 
 // The keys of the channel, more of them where they are too few for what is faded in or for a curve, and its end.
-static bool FindTimes(snwContext* context, const snwAssetChannel* channel, double end, double fade, snwTimes* times)
+static bool FindSeamTimes(snwContext* context, const snwAssetChannel* channel, double end, double fade, snwTimes* times)
 {
     bool made = true, curved = channel->interpolation == snw_assetCubic;
     for (int i = 0; i < channel->keyCount && made; ++i)
     {
         double time = channel->times[i], last = i > 0 ? channel->times[i - 1] : time, gap = time - last;
         bool sparse = gap > SNW_SPARSE && (curved || time > end - fade);
-        int pieces = sparse ? (int)ceil(fmin(2 * gap / SNW_SPARSE, snw_mostPieces)) : 1;
+        int pieces = sparse ? (int)ceil(fmin(2 * gap / SNW_SPARSE, seam_mostPieces)) : 1;
         for (int k = 1; k <= pieces && made; ++k)
             made = snwArray_Push(context, times, last + gap * k / pieces);
     }
@@ -94,7 +94,7 @@ static bool CloseChannel(snwArena* arena, const snwAssetChannel* from, double en
     double *values = NULL, *seconds = NULL;
 
     // Keys of the channel, and more where the fade needs them.
-    if (FindTimes(arena->context, from, end, fade, times))
+    if (FindSeamTimes(arena->context, from, end, fade, times))
     {
         values = snwArena_Alloc(arena, (size_t)times->count * width, sizeof *values);
         seconds = snwArena_Copy(arena, times->data, (size_t)times->count, sizeof *seconds);
@@ -139,7 +139,7 @@ snwResult snwSeam_Close(
     snwArena* arena, const snwAsset* asset, const snwAssetAnimation* animation, snwSeam* seam, snwMessage* message)
 {
     *seam = (snwSeam){.animation.name = animation->name};
-    snwResult result = Measure(arena, asset, animation, seam, message);
+    snwResult result = MeasureGap(arena, asset, animation, seam, message);
     // Closed already, or too far off to be faded, or walking.
     bool near = seam->gap <= SNW_CLOSED * seam->size, far = seam->gap > SNW_WIDE * seam->size;
     if (result < 0 || near || far || seam->way > SNW_WALKS_OFF * seam->size)

@@ -64,7 +64,7 @@ static const snwField s_fields[] = {
     FIELD(cache, "cache", snw_fieldText, .upper = 4000, .help = "a PC2 or MDD file whose motion is the artist's"),
 };
 
-static void Init(void* object, int kind)
+static void InitBakeSettings(void* object, int kind)
 {
     (void)kind;
     *(snwBakeSettings*)object = (snwBakeSettings){.clip = "",
@@ -81,7 +81,7 @@ static void Init(void* object, int kind)
 }
 
 const snwTable snw_bakeTable = {
-    "bake", "How a bake goes", SNW_TABLE_FIELDS(s_fields), sizeof(snwBakeSettings), NULL, Init};
+    "bake", "How a bake goes", SNW_TABLE_FIELDS(s_fields), sizeof(snwBakeSettings), NULL, InitBakeSettings};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Words of the command line
@@ -110,7 +110,7 @@ static json_t* Child(json_t* object, const char* key)
 }
 
 // "a=1,b=2"; a word alone is a preset.
-static snwResult AddPairs(json_t* object, const char* words, snwMessage* message)
+static snwResult AddWordPairs(json_t* object, const char* words, snwMessage* message)
 {
     char text[256];
     if (snprintf(text, sizeof text, "%s", words) >= (int)sizeof text)
@@ -129,16 +129,16 @@ static snwResult AddPairs(json_t* object, const char* words, snwMessage* message
     return snw_ok;
 }
 
-static snwResult AddMaterial(json_t* object, const char* word, snwMessage* message)
+static snwResult AddMaterialWord(json_t* object, const char* word, snwMessage* message)
 {
     const char* colon = strrchr(word, ':');
     char name[128];
     if (colon == NULL)
-        return AddPairs(Child(object, "material"), word, message);
+        return AddWordPairs(Child(object, "material"), word, message);
     if (colon - word >= (ptrdiff_t)sizeof name)
         return snwFail(message, snw_errorArgument, NULL, "the name of a region is too long");
     snprintf(name, sizeof name, "%.*s", (int)(colon - word), word);
-    return AddPairs(Child(Child(object, "materials"), name), colon + 1, message);
+    return AddWordPairs(Child(Child(object, "materials"), name), colon + 1, message);
 }
 
 // "pbcd.law=edges" for settings, "Hips=mixamorig:Hips" for the joint map.
@@ -166,7 +166,7 @@ static void AddToList(json_t* object, const char* key, const char* word)
     json_array_append_new(list, json_string(word));
 }
 
-static const snwField* FindField(const char* key)
+static const snwField* FindBakeField(const char* key)
 {
     for (int i = 0; i < snw_bakeTable.count; ++i)
         if (strcmp(snw_bakeTable.fields[i].key, key) == 0)
@@ -176,11 +176,11 @@ static const snwField* FindField(const char* key)
 
 snwResult snwBakeWord_Add(json_t* object, const char* key, const char* word, snwMessage* message)
 {
-    const snwField* field = FindField(key);
+    const snwField* field = FindBakeField(key);
     if (field == NULL)
         return snwFail(message, snw_errorArgument, NULL, "a bake has no '%s'", key);
     if (strcmp(key, "material") == 0)
-        return AddMaterial(object, word, message);
+        return AddMaterialWord(object, word, message);
     if (strcmp(key, "settings") == 0 || strcmp(key, "joint_map") == 0)
         return AddNamed(object, key, word, message);
     if (field->type == snw_fieldRaw)
@@ -253,7 +253,7 @@ static snwResult CheckMaterial(snwJson* json, const char* name, const json_t* gi
     return result;
 }
 
-static snwResult CheckMaterials(snwJson* json, const snwBakeSettings* settings)
+static snwResult CheckMaterialWords(snwJson* json, const snwBakeSettings* settings)
 {
     const char* name;
     json_t* value;
@@ -269,13 +269,13 @@ static snwResult CheckMaterials(snwJson* json, const snwBakeSettings* settings)
     return result;
 }
 
-static snwResult ReadObject(snwJson* json, const json_t* object, snwBakeSettings* settings)
+static snwResult ReadSettingsObject(snwJson* json, const json_t* object, snwBakeSettings* settings)
 {
     snwResult result = snwTable_Read(json, &snw_bakeTable, object, settings, NULL);
     if (result >= 0)
         result = CheckKind(json, settings);
     if (result >= 0)
-        result = CheckMaterials(json, settings);
+        result = CheckMaterialWords(json, settings);
     return result < 0 ? result : CheckSense(json, settings);
 }
 
@@ -288,20 +288,21 @@ snwResult snwBakeSettings_Read(snwContext* context, const json_t* sidecar, const
     const json_t* own = json_object_get(sidecar, "bake");
     json_t* merged = own != NULL ? json_deep_copy(own) : json_object();
 
-    Init(settings, 0);
+    InitBakeSettings(settings, 0);
     if (merged == NULL)
         return snwFailMemory(message);
     snwJson_Enter(&json, "bake");
-    snwResult result = ReadObject(&json, merged, settings); // each by itself, so that a mistake is told where it is
+    snwResult result = ReadSettingsObject(
+        &json, merged, settings); // each by itself, so that a mistake is told where it is
 
     // Words of the command line have no file to name in messages.
     if (result >= 0 && words != NULL)
     {
         json = (snwJson){.context = context, .message = message, .file = ""};
-        result = ReadObject(&json, words, settings);
+        result = ReadSettingsObject(&json, words, settings);
         json_object_update_recursive(merged, (json_t*)words);
         if (result >= 0)
-            result = ReadObject(&json, merged, settings);
+            result = ReadSettingsObject(&json, merged, settings);
     }
 
     settings->document = merged;

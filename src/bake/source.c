@@ -40,7 +40,7 @@ static snwResult FindFile(snwBake* bake, snwMessage* message)
                : snwFail(message, snw_errorIo, "a shorter one", "the path is too long");
 }
 
-static snwResult ReadSettings(snwBake* bake, snwMessage* message)
+static snwResult ReadBakeSettings(snwBake* bake, snwMessage* message)
 {
     const snwBakeDef* def = &bake->def;
     snwResult result = snw_ok;
@@ -215,7 +215,7 @@ static snwResult CloseOwn(snwBake* bake, snwMessage* message)
     return result;
 }
 
-static snwResult TakeMotion(snwBake* bake, snwMessage* message)
+static snwResult TakeBakeMotion(snwBake* bake, snwMessage* message)
 {
     const char* from = bake->settings.motionFrom;
     snwAsset *asset = NULL, *motion = NULL;
@@ -248,14 +248,14 @@ snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
     if (result >= 0)
         result = FindFile(bake, message);
     if (result >= 0)
-        result = ReadSettings(bake, message);
+        result = ReadBakeSettings(bake, message);
     if (result < 0)
         return result;
 
     NameSource(bake);
     if (bake->arena.failed)
         return snwFailMemory(message);
-    result = TakeMotion(bake, message);
+    result = TakeBakeMotion(bake, message);
     if (result < 0)
         return result;
 
@@ -272,7 +272,7 @@ snwResult snwBake_FindSource(snwBake* bake, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // From the file to a body
 
-static snwResult OnStep(snwPrepareStep step, void* user)
+static snwResult OnBakeStep(snwPrepareStep step, void* user)
 {
     return snwBake_Tell(user, snw_bakePreparing, snwPrepareStep_Name(step), (int)step, snw_prepareStepCount);
 }
@@ -293,7 +293,7 @@ static snwResult PrepareFile(snwBake* bake, snwMessage* message)
     def.coarse = true;
     def.under = under;
     def.over = over;
-    def.progress = OnStep;
+    def.progress = OnBakeStep;
     def.user = bake;
 
     // Notes and times of the preparation go into the bake's report.

@@ -110,7 +110,7 @@ snwResult snwThickness_Make(snwArena* arena, const snwPrepared* prepared, snwThi
     return snw_ok;
 }
 
-static double Distance(snwVec3 x, const snwBoneDef* bone)
+static double BoneLineDistance(snwVec3 x, const snwBoneDef* bone)
 {
     snwVec3 span = snwVec3_Sub(bone->tail, bone->head), to = snwVec3_Sub(x, bone->head);
     double square = snwVec3_LengthSquared(span), t = square > 0 ? snwVec3_Dot(to, span) / square : 0;
@@ -128,7 +128,7 @@ double snwThickness_At(const snwThickness* thickness, snwVec3 place, const int* 
              thickness->bony != NULL && i < weights->starts[vertices[k] + 1]; ++i)
         {
             int bone = weights->handles[i];
-            length += shares[k] * weights->values[i] * Distance(place, &def->bones[bone]) *
+            length += shares[k] * weights->values[i] * BoneLineDistance(place, &def->bones[bone]) *
                       (thickness->bony[bone] ? SNW_BONY : 1);
         }
         sculpted += thickness->sculpted != NULL ? shares[k] * (double)thickness->sculpted[vertices[k]] : 0;

@@ -18,7 +18,7 @@
 // Order
 
 // The artist's numbers of a primitive's vertices; false if it has none.
-static bool ReadNumbers(const snwAsset* asset, int mesh, int part, float* numbers)
+static bool ReadPrimitiveNumbers(const snwAsset* asset, int mesh, int part, float* numbers)
 {
     const snwGltf* gltf = asset->gltf;
     if (gltf == NULL)
@@ -46,7 +46,7 @@ static bool OrderByNumber(const snwAsset* asset, int mesh, float* numbers, snwCa
     for (int p = 0; p < from->partCount; ++p)
     {
         const snwAssetPart* part = &from->parts[p];
-        if (part->vertexCount > 0 && !ReadNumbers(asset, mesh, p, numbers))
+        if (part->vertexCount > 0 && !ReadPrimitiveNumbers(asset, mesh, p, numbers))
             return false;
         for (int i = 0; i < part->vertexCount; ++i)
         {
@@ -69,7 +69,7 @@ static bool OrderByNumber(const snwAsset* asset, int mesh, float* numbers, snwCa
 }
 
 // Those that triangles of the part use.
-static void AddPart(const snwAssetMesh* mesh, const snwAssetPart* part, bool* used, snwCacheOrder* order)
+static void AddWrittenPart(const snwAssetMesh* mesh, const snwAssetPart* part, bool* used, snwCacheOrder* order)
 {
     for (int i = part->firstTriangle; i < part->firstTriangle + part->triangleCount; ++i)
         for (int k = 0; k < 3; ++k)
@@ -107,7 +107,7 @@ snwResult snwCacheOrder_Make(
     memset(order->points, -1, room * sizeof(int));
     order->count = 0;
     for (int i = 0; i < from->partCount; ++i)
-        AddPart(from, &from->parts[i], used, order);
+        AddWrittenPart(from, &from->parts[i], used, order);
 
     return snw_ok;
 }
@@ -169,7 +169,7 @@ static snwResult OpenObj(snwWrittenFrames* w, File* file, int frame, snwMessage*
     return result;
 }
 
-static snwResult OpenFile(snwWrittenFrames* w, int surface, snwMessage* message)
+static snwResult OpenWrittenFile(snwWrittenFrames* w, int surface, snwMessage* message)
 {
     const snwReelSurface* from = &w->def.surfaces[surface];
     File* file = &w->files[surface];
@@ -197,7 +197,7 @@ snwResult snwWrittenFrames_Open(
     w->files = snwArena_Alloc(&w->arena, (size_t)def->surfaceCount + 1, sizeof *w->files);
     snwResult result = w->files != NULL ? snw_ok : snwFailMemory(message);
     for (int i = 0; i < def->surfaceCount && w->files != NULL && result >= 0; ++i)
-        result = OpenFile(w, i, message);
+        result = OpenWrittenFile(w, i, message);
     if (result < 0)
         snwWrittenFrames_Close(w);
     else
@@ -273,7 +273,7 @@ static snwResult ShowGuess(void* user, int frame, int node, snwAgainstShown* sho
 }
 
 // The clip and start that a file of so many frames is nearest to, by its first, middle and last frame.
-static snwResult FindTimes(Guess* guess, int frameCount, double rate, snwMessage* message)
+static snwResult FindCacheTimes(Guess* guess, int frameCount, double rate, snwMessage* message)
 {
     const snwAsset* source = guess->source;
     snwResult result = snw_ok;
@@ -331,7 +331,7 @@ static snwResult TryNode(Guess* guess, int node, bool zUp, snwAgainst* against, 
         bool seconds = file->format == snw_assetMdd && frames > 1;
         double step = seconds ? file->cache.times[1] - file->cache.times[0] : 0;
         for (size_t i = 0; i < (step > 0 ? 1 : sizeof s_rates / sizeof *s_rates) && result >= 0; ++i)
-            result = FindTimes(guess, frames, step > 0 ? 1 / step : s_rates[i], message);
+            result = FindCacheTimes(guess, frames, step > 0 ? 1 / step : s_rates[i], message);
     }
 
     if (result >= 0 && guess->best.clip >= 0)

@@ -46,7 +46,7 @@ static int CoreCount(void)
     return cores < 1 ? 1 : cores > snw_maxThreads ? snw_maxThreads : (int)cores;
 }
 
-static snwResult CheckDef(const snwContextDef* def, snwMessage* message)
+static snwResult CheckContextDef(const snwContextDef* def, snwMessage* message)
 {
     if (def->allocator.alloc == NULL || def->allocator.free == NULL)
         return snwFail(
@@ -62,7 +62,7 @@ static snwResult CheckDef(const snwContextDef* def, snwMessage* message)
 snwResult snwCreateContext(const snwContextDef* def, snwContext** out, snwMessage* message)
 {
     *out = NULL;
-    snwResult result = CheckDef(def, message);
+    snwResult result = CheckContextDef(def, message);
     if (result < 0)
         return result;
     snwContext* context = def->allocator.alloc(sizeof *context, snw_alignment, def->allocator.user);

@@ -80,20 +80,20 @@ static int ChunkCount(int count, int grain)
     return count <= 0 ? 0 : (count - 1) / grain + 1;
 }
 
-static int Grain(const snwPhase* phase)
+static int PhaseGrain(const snwPhase* phase)
 {
     return phase->grain < 1 ? 1 : phase->grain;
 }
 
 static int PhaseChunks(const snwPhase* phase)
 {
-    return ChunkCount(phase->end - phase->begin, Grain(phase));
+    return ChunkCount(phase->end - phase->begin, PhaseGrain(phase));
 }
 
 static void RunChunk(const snwPhase* phase, int index)
 {
-    int begin = phase->begin + index * Grain(phase);
-    int end = phase->end - begin < Grain(phase) ? phase->end : begin + Grain(phase);
+    int begin = phase->begin + index * PhaseGrain(phase);
+    int end = phase->end - begin < PhaseGrain(phase) ? phase->end : begin + PhaseGrain(phase);
     phase->fn(begin, end, phase->data);
 }
 
@@ -179,7 +179,7 @@ static void RunClaim(const snwTaskPool* pool, int claim)
 }
 
 // Claims of the own share, then of the others; all are counted at once. False if there were none.
-static bool Work(snwTaskPool* pool, int own)
+static bool WorkOnShare(snwTaskPool* pool, int own)
 {
     int done = 0;
     for (int i = 0; i < pool->shareCount; ++i)
@@ -202,7 +202,7 @@ static void* WorkerMain(void* argument)
         unsigned seen = atomic_load(&pool->tick);
         if (atomic_load(&pool->quit))
             return NULL;
-        if (!Work(pool, worker->share))
+        if (!WorkOnShare(pool, worker->share))
             WaitForTick(pool, seen);
     }
 }
@@ -226,7 +226,7 @@ static void RunPhases(snwTaskPool* pool, const snwPhase* phases, int count)
                 RunAlone(&phases[current++]);
             OpenPhase(pool, current);
         }
-        else if (!Work(pool, 0))
+        else if (!WorkOnShare(pool, 0))
             WaitForTick(pool, seen);
     }
 }

@@ -6,7 +6,8 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Making
 
-static snwResult MakeSoup(snwContext* context, const snwSoupDef* shape, snwCollider* collider, snwMessage* message)
+static snwResult MakeColliderSoup(
+    snwContext* context, const snwSoupDef* shape, snwCollider* collider, snwMessage* message)
 {
     snwSoupDef def = *shape;
     def.beta = snwDefaultSoupDef().beta;
@@ -23,7 +24,7 @@ static snwResult MakeTop(snwContext* context, const snwColliderDef* def, snwColl
             .vertexCount = top.vertexCount,
             .triangles = (const int(*)[3])top.triangles,
             .triangleCount = top.triangleCount};
-        result = MakeSoup(context, &shape, collider, message);
+        result = MakeColliderSoup(context, &shape, collider, message);
     }
     snwFree(context, top.vertices);
     snwFree(context, top.triangles);
@@ -39,7 +40,7 @@ snwResult snwCreateCollider(snwContext* context, const snwColliderDef* def, snwC
         .triangleCount = def->triangleCount};
     if (def->kind == snw_colliderHeightfield)
         return MakeTop(context, def, collider, message);
-    return def->kind == snw_colliderMesh ? MakeSoup(context, &shape, collider, message) : snw_ok;
+    return def->kind == snw_colliderMesh ? MakeColliderSoup(context, &shape, collider, message) : snw_ok;
 }
 
 void snwDestroyCollider(snwCollider* collider)
@@ -113,7 +114,7 @@ static snwTouch TouchCapsule(snwVec3 p, double radius, double half)
     return TouchSphere(fromAxis, radius);
 }
 
-static snwVec3 TriangleNormal(const snwColliderDef* mesh, int triangle)
+static snwVec3 MeshTriangleNormal(const snwColliderDef* mesh, int triangle)
 {
     const int* corners = mesh->triangles[triangle];
     snwVec3 a = mesh->vertices[corners[0]];
@@ -130,7 +131,7 @@ static snwTouch TouchMesh(const snwCollider* collider, snwVec3 p)
     double size = fabs(p.x) + fabs(p.y) + fabs(p.z);
     snwVec3 normal = closest.distance > 1e-12 * size
                          ? snwVec3_Normalize(way)
-                         : TriangleNormal(&collider->def, closest.triangle < 0 ? 0 : closest.triangle);
+                         : MeshTriangleNormal(&collider->def, closest.triangle < 0 ? 0 : closest.triangle);
     return (snwTouch){inside ? closest.distance : -closest.distance, normal};
 }
 
@@ -185,7 +186,7 @@ enum
 };
 
 // No functions of libm whose last bits differ between machines.
-static snwTransform TransformAt(const snwSweep* sweep, double t)
+static snwTransform PlaceOnPath(const snwColliderPath* sweep, double t)
 {
     return (snwTransform){snwVec3_Lerp(sweep->fromTransform.position, sweep->toTransform.position, t),
         snwQuat_Nlerp(sweep->fromTransform.rotation, sweep->toTransform.rotation, t)};
@@ -202,7 +203,7 @@ static double TurningSpeed(snwQuat a, snwQuat b)
 
 // Upper bound of the point's speed as the collider sees it, m per unit of time. The arm from its origin to the point
 // moves straight, so it is longest at one of the ends.
-static double RelativeSpeed(const snwSweep* sweep)
+static double RelativeSpeed(const snwColliderPath* sweep)
 {
     snwVec3 arm0 = snwVec3_Sub(sweep->from, sweep->fromTransform.position);
     snwVec3 arm1 = snwVec3_Sub(sweep->to, sweep->toTransform.position);
@@ -211,12 +212,12 @@ static double RelativeSpeed(const snwSweep* sweep)
     return snwVec3_Distance(arm0, arm1) + turning * longest;
 }
 
-bool snwCollider_Sweep(const snwCollider* collider, const snwSweep* sweep, snwSweepHit* hit)
+bool snwCollider_Sweep(const snwCollider* collider, const snwColliderPath* sweep, snwSweepHit* hit)
 {
     double speed = RelativeSpeed(sweep), near = 1e-9 + 1e-6 * speed, t = 0.0;
     for (int i = 0; i < snw_maxAdvances; ++i)
     {
-        snwTransform transform = TransformAt(sweep, t);
+        snwTransform transform = PlaceOnPath(sweep, t);
         snwVec3 point = snwVec3_Lerp(sweep->from, sweep->to, t);
         snwTouch touch = snwCollider_Touch(collider, transform, point);
         *hit = (snwSweepHit){t, point, touch.normal, touch.depth};

@@ -31,11 +31,11 @@ typedef struct snwTouch
 } snwTouch;
 
 // A point that moves straight while the collider goes from one place to another, turning the short way round.
-typedef struct snwSweep
+typedef struct snwColliderPath
 {
     snwTransform fromTransform, toTransform;
     snwVec3 from, to; // m, in the world
-} snwSweep;
+} snwColliderPath;
 
 typedef struct snwSweepHit
 {
@@ -59,7 +59,7 @@ snwTouch snwCollider_Touch(const snwCollider* collider, snwTransform transform, 
 
 // The first time the point touches the collider, by steps that the distance proves to be free; a point that starts
 // inside hits at time 0. False: it never does. A pass nearer than a thousandth of the way may count as a hit.
-bool snwCollider_Sweep(const snwCollider* collider, const snwSweep* sweep, snwSweepHit* hit);
+bool snwCollider_Sweep(const snwCollider* collider, const snwColliderPath* sweep, snwSweepHit* hit);
 
 // How far the collider's material at `point` moved while the collider went from `previous` to `transform`; over the
 // time that took it is the surface's velocity.

@@ -22,7 +22,7 @@
 // Boxes, as things are now
 
 // The part that holds a leaf, given a part that is not behind it.
-static int PartOf(const int* starts, int leaf, int part)
+static int PartOfLeaf(const int* starts, int leaf, int part)
 {
     while (leaf >= starts[part + 1])
         part++;
@@ -75,7 +75,7 @@ static void BoxFacets(int begin, int end, void* data)
     int index = FirstPart(starts, detector->partCount, begin);
     for (int i = begin; i < end; ++i)
     {
-        index = PartOf(starts, i, index);
+        index = PartOfLeaf(starts, i, index);
         snwPart* part = &detector->parts[index];
         int leaf = i - starts[index], last = (leaf + 1) * snw_leafFacets;
         snwBox box = snwBox_Empty();
@@ -104,7 +104,7 @@ static void BoxElements(int begin, int end, void* data)
     int index = FirstPart(starts, detector->partCount, begin);
     for (int i = begin; i < end; ++i)
     {
-        index = PartOf(starts, i, index);
+        index = PartOfLeaf(starts, i, index);
         snwPart* part = &detector->parts[index];
         int leaf = i - starts[index];
         snwBox box = snwBox_Empty();
@@ -172,7 +172,7 @@ double snwShell_RestDistance(const snwShell* shell, int vertex, int facet)
     return sqrt(snwFacet_Closest(&at, shell->rest[vertex]).squared);
 }
 
-static bool HasCorner(const int* element, int vertex)
+static bool HasElementCorner(const int* element, int vertex)
 {
     return element[0] == vertex || element[1] == vertex || element[2] == vertex || element[3] == vertex;
 }
@@ -180,7 +180,7 @@ static bool HasCorner(const int* element, int vertex)
 static bool IsNearAtRest(const snwShell* shell, int vertex, const int* element)
 {
     snwVec3 corners[4];
-    if (HasCorner(element, vertex))
+    if (HasElementCorner(element, vertex))
         return true;
     for (int k = 0; k < 4; ++k)
         corners[k] = shell->rest[element[k] < 0 ? 0 : element[k]];
@@ -252,7 +252,7 @@ static void TestElement(Query* query, int i, const int* element)
 {
     const snwPart* other = query->other;
     int vertex = query->leaf->vertices[i];
-    if (query->found[i].inside || (query->self && HasCorner(element, vertex)))
+    if (query->found[i].inside || (query->self && HasElementCorner(element, vertex)))
         return;
     snwVec3 c[4];
     for (int k = 0; k < 4; ++k)
@@ -445,7 +445,7 @@ static void AskLeaves(int begin, int end, void* data)
     {
         snwPointLeaf leaf;
         snwBoxWalk walk;
-        part = PartOf(starts, i, part);
+        part = PartOfLeaf(starts, i, part);
         LoadLeaf(detector, part, i - starts[part], &leaf);
         snwBoxWalk_Start(&walk, &detector->bodies, &leaf.swept);
         for (int k = snwBoxWalk_Next(&walk); k >= 0; k = snwBoxWalk_Next(&walk))

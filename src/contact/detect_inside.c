@@ -44,7 +44,7 @@ static snwVec3 NowOf(const snwDetector* detector, int body, int vertex)
     return snwPart_Point(detector->parts[body].now, vertex);
 }
 
-static snwVec3 PointOf(const snwDetector* detector, const snwHit* hit)
+static snwVec3 PointOfHit(const snwDetector* detector, const snwHit* hit)
 {
     return NowOf(detector, hit->overlap.body, hit->overlap.vertex);
 }
@@ -61,7 +61,7 @@ static void TryFacet(
     const snwDetector* detector, const snwHit* hit, int i, const snwFacet* facet, snwVec3 direction, Exit* exit)
 {
     double time = exit->time, weights[3];
-    if (!snwFacet_Leaves(facet, PointOf(detector, hit), direction, &time, weights) || IsOwn(detector, hit, i))
+    if (!snwFacet_Leaves(facet, PointOfHit(detector, hit), direction, &time, weights) || IsOwn(detector, hit, i))
         return;
     if (time < exit->time || exit->facet < 0 || i < exit->facet)
         *exit = (Exit){i, time, {weights[0], weights[1], weights[2]}};
@@ -83,7 +83,7 @@ static void TryLeaf(const snwDetector* detector, const snwHit* hit, int leaf, Ra
     {
         snwFacet facet = snwPart_Facet(other, other->now, i);
         snwVec3 normal = snwFacet_AreaNormal(&facet);
-        double height = -snwVec3_Dot(normal, snwVec3_Sub(PointOf(detector, hit), facet.p[0]));
+        double height = -snwVec3_Dot(normal, snwVec3_Sub(PointOfHit(detector, hit), facet.p[0]));
         // Most facets have the point in front of them, or are farther than any ray is long.
         for (int k = 0; k < rays->count && height >= 0.0; ++k)
             if (height <= rays->exits[k].time * snwVec3_Dot(normal, rays->directions[k]))
@@ -91,20 +91,20 @@ static void TryLeaf(const snwDetector* detector, const snwHit* hit, int leaf, Ra
     }
 }
 
-static void AddPoint(snwBox* box, snwVec3 p)
+static void AddPointToBox(snwBox* box, snwVec3 p)
 {
     snwBox_Add(box, (const float[]){(float)p.x, (float)p.y, (float)p.z});
 }
 
 // One walk for all rays: they start together and end near each other. `begin`: what comes before is known to be free.
-static void FindExits(const snwDetector* detector, const snwHit* hit, double begin, Rays* rays)
+static void FindRayExits(const snwDetector* detector, const snwHit* hit, double begin, Rays* rays)
 {
-    snwVec3 p = PointOf(detector, hit);
+    snwVec3 p = PointOfHit(detector, hit);
     snwBox box = snwBox_Empty();
     for (int k = 0; k < rays->count; ++k)
     {
-        AddPoint(&box, snwVec3_MulAdd(p, begin, rays->directions[k]));
-        AddPoint(&box, snwVec3_MulAdd(p, rays->exits[k].time, rays->directions[k]));
+        AddPointToBox(&box, snwVec3_MulAdd(p, begin, rays->directions[k]));
+        AddPointToBox(&box, snwVec3_MulAdd(p, rays->exits[k].time, rays->directions[k]));
     }
     box = snwBox_Grow(box, 1e-6 * OtherPart(detector, hit)->shell->edge);
     snwBoxWalk walk;
@@ -124,7 +124,7 @@ static Exit FindRayExit(const snwDetector* detector, const snwHit* hit, snwVec3 
     for (; ray.exits[0].facet < 0 && begin < whole; begin += piece, piece *= 2.0)
     {
         ray.exits[0].time = begin + piece;
-        FindExits(detector, hit, begin, &ray);
+        FindRayExits(detector, hit, begin, &ray);
     }
     return ray.exits[0];
 }
@@ -132,7 +132,7 @@ static Exit FindRayExit(const snwDetector* detector, const snwHit* hit, snwVec3 
 static Exit FindClosest(const snwDetector* detector, const snwHit* hit, snwVec3* point)
 {
     const snwPart* other = OtherPart(detector, hit);
-    snwVec3 p = PointOf(detector, hit);
+    snwVec3 p = PointOfHit(detector, hit);
     Exit exit = {.facet = -1};
     double squared = DBL_MAX;
     snwNearWalk walk;
@@ -197,7 +197,7 @@ static void SetDirection(snwHit* hit, snwVec3 sum, int round)
 static void ListWaysOut(const snwDetector* detector, const snwHit* hit, Rays* rays)
 {
     const snwShell* shell = detector->parts[hit->overlap.body].shell;
-    snwVec3 p = PointOf(detector, hit);
+    snwVec3 p = PointOfHit(detector, hit);
     int begin = shell->neighbourStarts[hit->overlap.vertex], end = shell->neighbourStarts[hit->overlap.vertex + 1];
     rays->count = 0;
     for (int i = begin; i < end && rays->count < snw_maxRays; ++i)
@@ -218,7 +218,7 @@ static void Seed(const snwDetector* detector, snwHit* hit)
     Rays rays;
     ListWaysOut(detector, hit, &rays);
     if (rays.count > 0)
-        FindExits(detector, hit, 0.0, &rays);
+        FindRayExits(detector, hit, 0.0, &rays);
     for (int k = 0; k < rays.count; ++k)
     {
         const Exit* exit = &rays.exits[k];
@@ -247,7 +247,7 @@ static void SeedHits(int begin, int end, void* data)
 static snwVec3 NeighbourSum(const snwDetector* detector, const snwHit* hit, int round)
 {
     const snwShell* shell = detector->parts[hit->overlap.body].shell;
-    snwVec3 p = PointOf(detector, hit), sum = {0, 0, 0};
+    snwVec3 p = PointOfHit(detector, hit), sum = {0, 0, 0};
     double nothing = 1e-12 * shell->edge * shell->edge;
     int vertex = hit->overlap.vertex;
     for (int i = shell->neighbourStarts[vertex]; i < shell->neighbourStarts[vertex + 1]; ++i)
@@ -256,7 +256,7 @@ static snwVec3 NeighbourSum(const snwDetector* detector, const snwHit* hit, int 
         const snwHit* other = found >= 0 ? &detector->sorted[found] : NULL;
         if (other == NULL || other->kind == snw_hitGap || other->round < 0 || other->round >= round)
             continue;
-        double squared = snwVec3_LengthSquared(snwVec3_Sub(PointOf(detector, other), p)) + nothing;
+        double squared = snwVec3_LengthSquared(snwVec3_Sub(PointOfHit(detector, other), p)) + nothing;
         sum = snwVec3_MulAdd(sum, 1.0 / squared, other->overlap.normal);
     }
     return sum;
@@ -279,7 +279,7 @@ static int Enqueue(snwDetector* detector, const snwHit* hit, int tail, int waiti
 }
 
 // The queue holds hits with directions from `head` to `tail`; theirs spread over everything that hangs together.
-static void Spread(snwDetector* detector, int head, int tail)
+static void SpreadDirections(snwDetector* detector, int head, int tail)
 {
     for (int round = 1; head < tail; ++round)
     {
@@ -315,7 +315,7 @@ static void ResolveIsland(snwDetector* detector, int first)
             continue;
         nearest = exit.time;
         best = detector->queue[i];
-        way = snwVec3_Sub(point, PointOf(detector, hit));
+        way = snwVec3_Sub(point, PointOfHit(detector, hit));
 
         // On the facet itself: there is no way, so its normal serves.
         if (!(snwVec3_Length(way) > 1e-6 * OtherPart(detector, hit)->shell->edge))
@@ -328,7 +328,7 @@ static void ResolveIsland(snwDetector* detector, int first)
 
 // Step 4. One after the other, there and back: no copy is needed and the order is always the same. The fewer rounds it
 // took, the fewer sweeps it takes.
-static void Smooth(snwDetector* detector, int begin, int end)
+static void SmoothDirections(snwDetector* detector, int begin, int end)
 {
     int rounds = 0;
     for (int i = begin; i < end; ++i)
@@ -350,11 +350,11 @@ static void ResolveGroup(snwDetector* detector, int begin, int end)
     for (int i = begin; i < end; ++i)
         if (detector->sorted[i].kind != snw_hitGap && detector->sorted[i].round == 0)
             detector->queue[tail++] = i;
-    Spread(detector, begin, tail);
+    SpreadDirections(detector, begin, tail);
     for (int i = begin; i < end; ++i)
         if (detector->sorted[i].kind == snw_hitInside && detector->sorted[i].round == -1)
             ResolveIsland(detector, i);
-    Smooth(detector, begin, end);
+    SmoothDirections(detector, begin, end);
 }
 
 // Chunks start anywhere; whoever has the first hit of a group does the group.
@@ -372,7 +372,7 @@ static void ResolveGroups(int begin, int end, void* data)
 // Without a direction, or where its ray meets nothing: the nearest point of the skin.
 static Exit LeaveNearest(const snwDetector* detector, snwHit* hit)
 {
-    snwVec3 p = PointOf(detector, hit), point = p;
+    snwVec3 p = PointOfHit(detector, hit), point = p;
     Exit exit = FindClosest(detector, hit, &point);
     snwVec3 way = snwVec3_Sub(point, p);
     bool clear = snwVec3_Length(way) > 1e-6 * OtherPart(detector, hit)->shell->edge;
@@ -381,7 +381,7 @@ static Exit LeaveNearest(const snwDetector* detector, snwHit* hit)
     return exit;
 }
 
-static void Leave(const snwDetector* detector, snwHit* hit)
+static void LeaveFlesh(const snwDetector* detector, snwHit* hit)
 {
     Exit exit = {.facet = -1};
     if (hit->round >= 0)
@@ -399,7 +399,7 @@ static void LeaveAll(int begin, int end, void* data)
     snwDetector* detector = data;
     for (int i = begin; i < end; ++i)
         if (detector->sorted[i].kind == snw_hitInside)
-            Leave(detector, &detector->sorted[i]);
+            LeaveFlesh(detector, &detector->sorted[i]);
 }
 
 void snwDetector_ResolveInside(snwDetector* detector, int count)

@@ -5,8 +5,8 @@
 
 enum
 {
-    snw_maxOverlaps = 100000000,
-    snw_maxParts = 65535 // sixteen bits of a key
+    detect_maxOverlaps = 100000000,
+    detect_maxParts = 65535 // sixteen bits of a key
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -25,7 +25,7 @@ static const snwShell* FindShell(const snwDetector* detector, const snwCharacter
     return NULL;
 }
 
-static snwResult MakeParts(snwDetector* detector, const snwDetectorDef* def, snwMessage* message)
+static snwResult MakeDetectorParts(snwDetector* detector, const snwDetectorDef* def, snwMessage* message)
 {
     snwArena* arena = &detector->arena;
     size_t count = (size_t)def->bodyCount;
@@ -85,7 +85,7 @@ static void MakeHits(snwDetector* detector, int capacity)
     for (int i = 0; i < detector->partCount; ++i)
         points += detector->parts[i].shell->pointCount;
     int64_t wanted = capacity > 0 ? capacity : 2 * points + 16;
-    detector->capacity = wanted < snw_maxOverlaps ? (int)wanted : snw_maxOverlaps;
+    detector->capacity = wanted < detect_maxOverlaps ? (int)wanted : detect_maxOverlaps;
     size_t count = (size_t)detector->capacity,
            keys = count > (size_t)detector->partCount ? count : (size_t)detector->partCount;
     detector->hits = snwArena_Alloc(arena, count, sizeof *detector->hits);
@@ -107,7 +107,7 @@ static const snwDetectKernels* ChooseKernels(snwSimd simd)
     return kernels != NULL ? kernels : snwDetect_KernelsScalar();
 }
 
-static snwResult Make(snwContext* context, const snwDetectorDef* def, snwDetector** out, snwMessage* message)
+static snwResult BuildDetector(snwContext* context, const snwDetectorDef* def, snwDetector** out, snwMessage* message)
 {
     snwDetector* detector = snwAlloc(context, sizeof *detector);
     *out = detector;
@@ -117,7 +117,7 @@ static snwResult Make(snwContext* context, const snwDetectorDef* def, snwDetecto
     detector->arena.context = context;
     detector->kernels = ChooseKernels(context->simd);
     atomic_init(&detector->hitCount, 0);
-    snwResult result = MakeParts(detector, def, message);
+    snwResult result = MakeDetectorParts(detector, def, message);
     if (result < 0)
         return result;
     MakeTrees(detector);
@@ -184,11 +184,12 @@ static snwResult SetReaches(snwDetector* detector, snwMessage* message)
 snwResult snwCreateDetector(snwContext* context, const snwDetectorDef* def, snwDetector** detector, snwMessage* message)
 {
     *detector = NULL;
-    if (def->bodyCount < 0 || def->bodyCount > snw_maxParts || def->capacity < 0 || def->capacity > snw_maxOverlaps)
+    if (def->bodyCount < 0 || def->bodyCount > detect_maxParts || def->capacity < 0 ||
+        def->capacity > detect_maxOverlaps)
         return snwFail(message, snw_errorArgument, NULL, "a detector has at most %d bodies and %d overlaps",
-            snw_maxParts, snw_maxOverlaps);
+            detect_maxParts, detect_maxOverlaps);
     snwDetector* made = NULL;
-    snwResult result = Make(context, def, &made, message);
+    snwResult result = BuildDetector(context, def, &made, message);
     if (result >= 0)
         result = SetReaches(made, message);
     if (result < 0)

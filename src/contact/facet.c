@@ -34,7 +34,7 @@ static double AlongSegment(snwVec3 a, snwVec3 b, snwVec3 point)
     return t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
 }
 
-static snwFacetPoint Nearer(snwFacetPoint a, snwFacetPoint b)
+static snwFacetPoint NearerPoint(snwFacetPoint a, snwFacetPoint b)
 {
     return b.squared < a.squared ? b : a;
 }
@@ -61,15 +61,15 @@ snwFacetPoint snwFacet_Closest(const snwFacet* facet, snwVec3 point)
     if (weights[0] >= 0.0 && weights[1] >= 0.0 && weights[2] >= 0.0 && sum > 0.0)
         return AtWeights(facet, point, weights[0] / sum, weights[1] / sum, weights[2] / sum);
     t = AlongSegment(facet->p[1], facet->p[2], point);
-    best = Nearer(best, AtWeights(facet, point, 0.0, 1.0 - t, t));
+    best = NearerPoint(best, AtWeights(facet, point, 0.0, 1.0 - t, t));
     t = AlongSegment(facet->p[2], facet->p[0], point);
-    return Nearer(best, AtWeights(facet, point, t, 0.0, 1.0 - t));
+    return NearerPoint(best, AtWeights(facet, point, t, 0.0, 1.0 - t));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Crossing
 
-static snwFacet Between(const snwFacet* a, const snwFacet* b, double t)
+static snwFacet BetweenFacets(const snwFacet* a, const snwFacet* b, double t)
 {
     snwFacet facet = {.edge = a->edge};
     for (int k = 0; k < 3; ++k)
@@ -78,7 +78,7 @@ static snwFacet Between(const snwFacet* a, const snwFacet* b, double t)
 }
 
 // > 0 outside: distance to the facet's plane times its area (or length).
-static double Side(const snwFacet* facet, snwVec3 point)
+static double SideOfFacet(const snwFacet* facet, snwVec3 point)
 {
     return snwVec3_Dot(snwFacet_AreaNormal(facet), snwVec3_Sub(point, facet->p[0]));
 }
@@ -107,13 +107,13 @@ typedef struct Motion
 
 static double SideAt(const Motion* motion, double t)
 {
-    snwFacet facet = Between(motion->before, motion->now, t);
-    return Side(&facet, snwVec3_Lerp(motion->from, motion->to, t));
+    snwFacet facet = BetweenFacets(motion->before, motion->now, t);
+    return SideOfFacet(&facet, snwVec3_Lerp(motion->from, motion->to, t));
 }
 
 // The side is a cubic in time, > 0 at 0 and < 0 at 1. False position, where an end that stayed twice counts half (the
 // Illinois rule).
-static double FindRoot(const Motion* motion, double before, double now)
+static double FindTimeRoot(const Motion* motion, double before, double now)
 {
     double a = 0.0, b = 1.0, fa = before, fb = now, t = 1.0;
     int last = 0;
@@ -135,16 +135,16 @@ static double FindRoot(const Motion* motion, double before, double now)
 
 bool snwFacet_Crossed(const snwFacet* before, const snwFacet* now, snwVec3 from, snwVec3 to, double* time)
 {
-    double side1 = Side(now, to);
+    double side1 = SideOfFacet(now, to);
     if (!(side1 < 0.0))
         return false;
-    double side0 = Side(before, from), area = snwVec3_Length(snwFacet_AreaNormal(before));
+    double side0 = SideOfFacet(before, from), area = snwVec3_Length(snwFacet_AreaNormal(before));
     double size = before->edge ? area : sqrt(area);
     if (!(side0 >= -1e-3 * size * area))
         return false;
     Motion motion = {before, now, from, to};
-    double t = side0 > 0.0 ? FindRoot(&motion, side0, side1) : 0.0;
-    snwFacet then = Between(before, now, t);
+    double t = side0 > 0.0 ? FindTimeRoot(&motion, side0, side1) : 0.0;
+    snwFacet then = BetweenFacets(before, now, t);
     *time = t;
     return IsOn(&then, snwVec3_Lerp(from, to, t));
 }
@@ -152,7 +152,7 @@ bool snwFacet_Crossed(const snwFacet* before, const snwFacet* now, snwVec3 from,
 bool snwFacet_Leaves(const snwFacet* facet, snwVec3 origin, snwVec3 direction, double* time, double weights[3])
 {
     snwVec3 n = snwFacet_AreaNormal(facet);
-    double speed = snwVec3_Dot(n, direction), height = -Side(facet, origin);
+    double speed = snwVec3_Dot(n, direction), height = -SideOfFacet(facet, origin);
     if (!(speed > 0.0) || !(height >= 0.0) || height > *time * speed)
         return false;
     double t = height / speed;

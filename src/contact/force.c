@@ -14,7 +14,7 @@ static snwVec3 Across(snwVec3 v, snwVec3 normal)
     return snwVec3_MulAdd(v, -snwVec3_Dot(v, normal), normal);
 }
 
-static snwVec3 Cut(snwVec3 force, double push, snwFriction friction)
+static snwVec3 CutToFriction(snwVec3 force, double push, snwFriction friction)
 {
     double length = snwVec3_Length(force);
     return length > friction.fixed * push ? snwVec3_Scale(force, friction.kinetic * push / length) : force;
@@ -31,8 +31,8 @@ static snwVec3 FindForce(
     if (point->gap > 0.0 && push == 0.0)
         *memory = (snwForceMemory){0};
     snwVec3 slip = Across(input->velocity, point->normal), held = Across(memory->drag, point->normal);
-    snwVec3 drag = Cut(snwVec3_MulAdd(held, -c, slip), push, point->friction);
-    memory->drag = Cut(snwVec3_MulAdd(held, -k * step->h, slip), push, point->friction);
+    snwVec3 drag = CutToFriction(snwVec3_MulAdd(held, -c, slip), push, point->friction);
+    memory->drag = CutToFriction(snwVec3_MulAdd(held, -k * step->h, slip), push, point->friction);
     return snwVec3_MulAdd(drag, push, point->normal);
 }
 

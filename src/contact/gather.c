@@ -54,7 +54,7 @@ bool snwFindStop(const snwStopQuery* query, snwStop* stop)
     }
 
     // Fast, or inside by now: the moment of the first contact tells the plane that it came through.
-    snwSweep sweep = {query->before, query->now, query->from, query->to};
+    snwColliderPath sweep = {query->before, query->now, query->from, query->to};
     snwSweepHit hit;
     bool near = touch.depth <= 0.0 && !stop->swept;
     if (!near && snwCollider_Sweep(query->solid, &sweep, &hit))
@@ -73,7 +73,7 @@ bool snwFindStop(const snwStopQuery* query, snwStop* stop)
 typedef struct SolidLoop
 {
     snwResponse* response;
-    snwFlesh* flesh;
+    snwContactFlesh* flesh;
     int body;
     snwSolidRow* rows; // of the body
     int* counts;
@@ -81,7 +81,7 @@ typedef struct SolidLoop
 } SolidLoop;
 
 // Which of the touching vertices is this mesh vertex? They are sorted where they are not all.
-static int FindTouching(const snwFlesh* flesh, int vertex)
+static int FindTouching(const snwContactFlesh* flesh, int vertex)
 {
     if (flesh->vertices == NULL)
         return vertex;
@@ -97,7 +97,7 @@ static int FindTouching(const snwFlesh* flesh, int vertex)
     return low < flesh->vertexCount && flesh->vertices[low] == vertex ? low : -1;
 }
 
-static void SetHome(const snwFlesh* flesh, snwTransform now, const snwStop* stop, snwSolidRow* row)
+static void SetHome(const snwContactFlesh* flesh, snwTransform now, const snwStop* stop, snwSolidRow* row)
 {
     row->home = stop->carried;
     const snwAnchor* anchor = row->anchor >= 0 ? &flesh->anchors[row->anchor] : NULL;
@@ -109,7 +109,7 @@ static void SetHome(const snwFlesh* flesh, snwTransform now, const snwStop* stop
 }
 
 // The anchor of a vertex. In a wild body, vertices inside have none.
-static int SolidAnchor(const snwFlesh* flesh, int index)
+static int SolidAnchor(const snwContactFlesh* flesh, int index)
 {
     int touching = flesh->wild ? FindTouching(flesh, index) : index;
     return touching >= 0 ? snw_anchorsPerVertex * touching + snw_anchorSolid : -1;
@@ -119,12 +119,12 @@ static int SolidAnchor(const snwFlesh* flesh, int index)
 // is inside too, they leave as one: by the way of the centre.
 static const double s_deep = 0.1; // sizes of the body
 
-static void FindExits(const snwResponse* response, const snwFlesh* flesh)
+static void FindFleshExits(const snwResponse* response, const snwContactFlesh* flesh)
 {
     snwVec3 centre = {0, 0, 0};
     for (int i = 0; i < flesh->vertexCount; ++i)
-        centre = snwVec3_MulAdd(
-            centre, 1.0 / flesh->vertexCount, snwFlesh_Before(flesh, flesh->vertices == NULL ? i : flesh->vertices[i]));
+        centre = snwVec3_MulAdd(centre, 1.0 / flesh->vertexCount,
+            snwContactFlesh_Before(flesh, flesh->vertices == NULL ? i : flesh->vertices[i]));
     for (int c = 0; c < response->scene->colliderCount; ++c)
     {
         const snwCollider* collider = &response->colliders[c];
@@ -137,7 +137,7 @@ static void FindExits(const snwResponse* response, const snwFlesh* flesh)
     }
 }
 
-static void TakeExit(const snwWayOut* way, const snwFlesh* flesh, snwStop* stop)
+static void TakeExit(const snwWayOut* way, const snwContactFlesh* flesh, snwStop* stop)
 {
     if (!way->there || !(stop->depth > s_deep * flesh->size))
         return;
@@ -150,7 +150,7 @@ static void TakeExit(const snwWayOut* way, const snwFlesh* flesh, snwStop* stop)
 static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
 {
     const snwResponse* response = loop->response;
-    const snwFlesh* flesh = loop->flesh;
+    const snwContactFlesh* flesh = loop->flesh;
     int vertex = flesh->wild || flesh->vertices == NULL ? index : flesh->vertices[index], count = 0;
 
     // Held vertices meet nothing.
@@ -161,7 +161,7 @@ static int GatherVertex(const SolidLoop* loop, int index, snwSolidRow* rows)
     for (int c = 0; c < response->scene->colliderCount && count < loop->room; ++c)
     {
         snwStopQuery query = {&response->colliders[c], response->colliderBefore[c], response->colliderNow[c],
-            snwFlesh_Before(flesh, vertex), snwFlesh_Now(flesh, vertex), 0.0, flesh->margin};
+            snwContactFlesh_Before(flesh, vertex), snwContactFlesh_Now(flesh, vertex), 0.0, flesh->margin};
         snwStop stop;
         if (!snwFindStop(&query, &stop))
             continue;
@@ -196,13 +196,13 @@ void snwResponse_GatherSolids(snwResponse* response)
 {
     for (int b = 0; b < response->scene->bodyCount; ++b)
     {
-        snwFlesh* flesh = &response->flesh[b];
+        snwContactFlesh* flesh = &response->flesh[b];
         SolidLoop loop = {response, flesh, b, response->solids + response->firstSolids[b], response->chunkCounts[b],
             response->touches};
         int count = flesh->wild ? flesh->rowCount : flesh->vertexCount;
         if (response->scene->colliderCount == 0)
             continue;
-        FindExits(response, flesh);
+        FindFleshExits(response, flesh);
         snwParallelFor(response->context, count, snw_solidGrain, GatherChunk, &loop);
     }
 }
@@ -211,7 +211,7 @@ static void CatchChunk(int begin, int end, void* data)
 {
     const SolidLoop* loop = data;
     const snwResponse* response = loop->response;
-    snwFlesh* flesh = loop->flesh;
+    snwContactFlesh* flesh = loop->flesh;
     for (int i = begin; i < end; ++i)
     {
         int vertex = flesh->wild || flesh->vertices == NULL ? i : flesh->vertices[i];
@@ -219,9 +219,9 @@ static void CatchChunk(int begin, int end, void* data)
         // After the solve: what is still deeper than it may be is put on the plane, one collider after the other.
         for (int c = 0; c < response->scene->colliderCount && flesh->positions[4 * (size_t)vertex + 3] > 0.0f; ++c)
         {
-            snwVec3 x = snwFlesh_Now(flesh, vertex);
+            snwVec3 x = snwContactFlesh_Now(flesh, vertex);
             snwStopQuery query = {&response->colliders[c], response->colliderBefore[c], response->colliderNow[c],
-                snwFlesh_Before(flesh, vertex), x, 0.0, 0.0};
+                snwContactFlesh_Before(flesh, vertex), x, 0.0, 0.0};
             snwStop stop;
             if (!snwFindStop(&query, &stop))
                 continue;
@@ -237,7 +237,7 @@ static void CatchChunk(int begin, int end, void* data)
 
 void snwResponse_Catch(snwResponse* response, int body)
 {
-    snwFlesh* flesh = &response->flesh[body];
+    snwContactFlesh* flesh = &response->flesh[body];
     SolidLoop loop = {.response = response, .flesh = flesh, .body = body};
     int count = flesh->wild ? flesh->rowCount : flesh->vertexCount;
     if (response->scene->colliderCount > 0)
@@ -261,7 +261,7 @@ snwPairRow* snwResponse_NewPair(snwResponse* response)
 
 static void SetFleshHome(const snwResponse* response, snwPairRow* row)
 {
-    const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
+    const snwContactFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
     int index = FindTouching(flesh, row->vertex);
     row->anchor = index >= 0 ? snw_anchorsPerVertex * index + snw_anchorFlesh : -1;
     const snwAnchor* anchor = index >= 0 ? &flesh->anchors[row->anchor] : NULL;
@@ -285,7 +285,7 @@ static void SetFleshHome(const snwResponse* response, snwPairRow* row)
 
     // The way from the other body's point to the vertex as it was before.
     row->home = snwVec3_Sub(
-        snwFlesh_Before(flesh, row->vertex), snwFlesh_Mix(other, other->before, row->triangle, row->weights));
+        snwContactFlesh_Before(flesh, row->vertex), snwFlesh_Mix(other, other->before, row->triangle, row->weights));
 }
 
 static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
@@ -307,9 +307,9 @@ static void AddOverlap(snwResponse* response, const snwOverlap* overlap)
 
     // What was deep before the substep need not leave at once (see snwResponse_AllowedDepth).
     row->normal = overlap->normal;
-    const snwFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
+    const snwContactFlesh *flesh = &response->flesh[row->body], *other = &response->flesh[row->other];
     snwVec3 apart = snwVec3_Sub(
-        snwFlesh_Before(flesh, row->vertex), snwFlesh_Mix(other, other->before, row->triangle, row->weights));
+        snwContactFlesh_Before(flesh, row->vertex), snwFlesh_Mix(other, other->before, row->triangle, row->weights));
     row->allowed = snwResponse_AllowedDepth(response, -snwVec3_Dot(apart, row->normal), fmin(flesh->size, other->size));
     row->friction = snwFriction_Between(response->scene, snwBodyDef_Friction(&response->scene->bodies[row->body]),
         snwBodyDef_Friction(&response->scene->bodies[row->other]));
@@ -344,11 +344,11 @@ static snwVec3 ToLocalNormal(snwTransform frame, snwVec3 normal)
 
 static void AddVertexOnProp(snwResponse* response, int body, int index, int prop)
 {
-    const snwFlesh* flesh = &response->flesh[body];
+    const snwContactFlesh* flesh = &response->flesh[body];
     const snwPropMotion* motion = &response->props[prop];
     int vertex = flesh->vertices == NULL ? index : flesh->vertices[index];
     snwStopQuery query = {&response->propShapes[prop], motion->before, motion->transform,
-        snwFlesh_Before(flesh, vertex), snwFlesh_Now(flesh, vertex), 0.0, flesh->margin};
+        snwContactFlesh_Before(flesh, vertex), snwContactFlesh_Now(flesh, vertex), 0.0, flesh->margin};
     snwStop stop;
     snwPairRow* row = snwFindStop(&query, &stop) ? snwResponse_NewPair(response) : NULL;
 
@@ -378,15 +378,15 @@ static void AddVertexOnProp(snwResponse* response, int body, int index, int prop
 
 static void GatherVerticesOnProp(snwResponse* response, int body, int prop)
 {
-    const snwFlesh* flesh = &response->flesh[body];
+    const snwContactFlesh* flesh = &response->flesh[body];
     const snwPropMotion* motion = &response->props[prop];
     snwVec3 from = motion->before.position, to = motion->transform.position;
     double reach = snwPropDef_Radius(&response->scene->props[prop]) + snwVec3_Distance(from, to) + flesh->margin;
     for (int i = 0; i < flesh->vertexCount; ++i)
     {
         int vertex = flesh->vertices == NULL ? i : flesh->vertices[i];
-        snwVec3 now = snwFlesh_Now(flesh, vertex);
-        double far = reach + snwVec3_Distance(now, snwFlesh_Before(flesh, vertex));
+        snwVec3 now = snwContactFlesh_Now(flesh, vertex);
+        double far = reach + snwVec3_Distance(now, snwContactFlesh_Before(flesh, vertex));
         if (snwVec3_LengthSquared(snwVec3_Sub(now, to)) <= far * far)
             AddVertexOnProp(response, body, i, prop);
     }

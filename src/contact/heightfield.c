@@ -9,7 +9,7 @@
 #include <string.h>
 
 // NaN becomes the lower end.
-static double Clamp(double value, double lower, double upper)
+static double ClampOnField(double value, double lower, double upper)
 {
     return value > upper ? upper : value > lower ? value : lower;
 }
@@ -22,7 +22,7 @@ static snwVec3 GridPoint(const snwColliderDef* field, int column, int row)
         (row - 0.5 * (field->rows - 1)) * spacing};
 }
 
-static void FillTriangles(const snwColliderDef* field, int (*triangles)[3])
+static void FillFieldTriangles(const snwColliderDef* field, int (*triangles)[3])
 {
     for (int row = 0; row + 1 < field->rows; ++row)
         for (int column = 0; column + 1 < field->columns; ++column)
@@ -45,14 +45,14 @@ snwResult snwHeightfield_Triangulate(
         return snwFailMemory(message);
     for (int i = 0; i < surface->vertexCount; ++i)
         surface->vertices[i] = GridPoint(field, i % field->columns, i / field->columns);
-    FillTriangles(field, surface->triangles);
+    FillFieldTriangles(field, surface->triangles);
     return snw_ok;
 }
 
 // Cell, and place in it 0..1, along one axis of `count` heights.
-static int CellAt(double position, double spacing, int count, double* inside)
+static int CellOfField(double position, double spacing, int count, double* inside)
 {
-    double place = Clamp(position / spacing + 0.5 * (count - 1), 0, count - 1);
+    double place = ClampOnField(position / spacing + 0.5 * (count - 1), 0, count - 1);
     int cell = (int)fmin(floor(place), count - 2);
     *inside = place - cell;
     return cell;
@@ -62,7 +62,8 @@ static int CellAt(double position, double spacing, int count, double* inside)
 static double HeightAt(const snwColliderDef* field, double x, double z)
 {
     double u, v;
-    int column = CellAt(x, field->size.x, field->columns, &u), row = CellAt(z, field->size.x, field->rows, &v);
+    int column = CellOfField(x, field->size.x, field->columns, &u),
+        row = CellOfField(z, field->size.x, field->rows, &v);
     double a = GridPoint(field, column, row).y, d = GridPoint(field, column + 1, row + 1).y;
     double b = GridPoint(field, column + 1, row).y, c = GridPoint(field, column, row + 1).y;
     return u >= v ? a + u * (b - a) + v * (d - b) : a + v * (c - a) + u * (d - c);
@@ -75,7 +76,7 @@ typedef struct Nearest
     double squared;
 } Nearest;
 
-static void Try(Nearest* best, snwVec3 way, snwVec3 normal)
+static void TryFieldPoint(Nearest* best, snwVec3 way, snwVec3 normal)
 {
     double squared = snwVec3_LengthSquared(way);
     if (squared < best->squared)
@@ -86,13 +87,13 @@ static void Try(Nearest* best, snwVec3 way, snwVec3 normal)
 // its top are nearer.
 static void TryWalls(Nearest* best, const snwColliderDef* field, snwVec3 half, snwVec3 p)
 {
-    double x = Clamp(p.x, -half.x, half.x), z = Clamp(p.z, -half.z, half.z);
+    double x = ClampOnField(p.x, -half.x, half.x), z = ClampOnField(p.z, -half.z, half.z);
     for (int side = -1; side <= 1; side += 2)
     {
         if (p.y <= HeightAt(field, side * half.x, z))
-            Try(best, (snwVec3){p.x - side * half.x, 0, p.z - z}, (snwVec3){side, 0, 0});
+            TryFieldPoint(best, (snwVec3){p.x - side * half.x, 0, p.z - z}, (snwVec3){side, 0, 0});
         if (p.y <= HeightAt(field, x, side * half.z))
-            Try(best, (snwVec3){p.x - x, 0, p.z - side * half.z}, (snwVec3){0, 0, side});
+            TryFieldPoint(best, (snwVec3){p.x - x, 0, p.z - side * half.z}, (snwVec3){0, 0, side});
     }
 }
 

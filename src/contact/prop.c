@@ -54,7 +54,7 @@ static snwVec3 Spin(const snwPropMotion* motion, snwQuat rotation, snwVec3 momen
     return snwQuat_Rotate(rotation, local);
 }
 
-static snwQuat Turned(snwQuat rotation, snwVec3 by)
+static snwQuat TurnedBy(snwQuat rotation, snwVec3 by)
 {
     return snwQuat_Normalize(snwQuat_Mul(snwQuat_FromRotationVector(by), rotation));
 }
@@ -68,8 +68,8 @@ snwPropMotion snwProp_Predict(const snwProp* prop, snwPropMass mass, snwVec3 gra
     motion.velocity = snwVec3_MulAdd(prop->velocity, h, gravity);
     snwVec3 spin = prop->angularVelocity;
     for (int i = 0; i < snw_spinRounds; ++i)
-        spin = Spin(&motion, Turned(q, snwVec3_Scale(spin, 0.5 * h)), motion.angularMomentum);
-    motion.transform.rotation = Turned(q, snwVec3_Scale(spin, h));
+        spin = Spin(&motion, TurnedBy(q, snwVec3_Scale(spin, 0.5 * h)), motion.angularMomentum);
+    motion.transform.rotation = TurnedBy(q, snwVec3_Scale(spin, h));
     motion.transform.position = snwVec3_MulAdd(prop->transform.position, h, motion.velocity);
     return motion;
 }
@@ -97,7 +97,7 @@ void snwProp_Move(snwPropMotion* motion, snwVec3 push, snwVec3 twist)
     motion->push = snwVec3_Add(motion->push, push);
     motion->twist = snwVec3_Add(motion->twist, twist);
     motion->transform.position = snwVec3_MulAdd(motion->transform.position, 1.0 / motion->mass.mass, push);
-    motion->transform.rotation = Turned(motion->transform.rotation, Spin(motion, motion->transform.rotation, twist));
+    motion->transform.rotation = TurnedBy(motion->transform.rotation, Spin(motion, motion->transform.rotation, twist));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -13,10 +13,11 @@ static void CornersOf(const snwSkin* skin, int triangle, int corners[3])
         corners[k] = skin->vertices[skin->triangles[3 * (size_t)triangle + (size_t)k]];
 }
 
-static snwFacet FacetOf(const snwFlesh* flesh, const int corners[3])
+static snwFacet FacetOf(const snwContactFlesh* flesh, const int corners[3])
 {
-    return (snwFacet){
-        {snwFlesh_Now(flesh, corners[0]), snwFlesh_Now(flesh, corners[1]), snwFlesh_Now(flesh, corners[2])}, false};
+    return (snwFacet){{snwContactFlesh_Now(flesh, corners[0]), snwContactFlesh_Now(flesh, corners[1]),
+                          snwContactFlesh_Now(flesh, corners[2])},
+        false};
 }
 
 static bool IsBeyond(double a, double b, double c, double middle, double reach)
@@ -25,8 +26,8 @@ static bool IsBeyond(double a, double b, double c, double middle, double reach)
 }
 
 // Triangles whose box is within reach of a ball; how many there are.
-static int FindNear(
-    const snwResponse* response, const snwSkin* skin, const snwFlesh* flesh, snwVec3 middle, double reach)
+static int FindNearTriangles(
+    const snwResponse* response, const snwSkin* skin, const snwContactFlesh* flesh, snwVec3 middle, double reach)
 {
     int count = 0;
     for (int t = 0; t < skin->triangleCount; ++t)
@@ -52,8 +53,8 @@ typedef struct Nearest
     double side;    // m, above its plane
 } Nearest;
 
-static bool FindNearest(
-    const snwResponse* response, const snwSkin* skin, const snwFlesh* flesh, int count, snwVec3 point, Nearest* nearest)
+static bool FindNearestFacet(const snwResponse* response, const snwSkin* skin, const snwContactFlesh* flesh, int count,
+    snwVec3 point, Nearest* nearest)
 {
     // Where several facets are equally near (at an edge or a corner), the one whose plane the point is farthest from:
     // its side is the right one.
@@ -77,9 +78,9 @@ static bool FindNearest(
     return nearest->at.squared < INFINITY;
 }
 
-static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, const Nearest* nearest)
+static void AddPropPoint(snwResponse* response, int prop, int body, snwVec3 at, const Nearest* nearest)
 {
-    const snwFlesh* flesh = &response->flesh[body];
+    const snwContactFlesh* flesh = &response->flesh[body];
     const snwPropMotion* motion = &response->props[prop];
     double radius = response->propPoints[prop].radius, distance = sqrt(nearest->at.squared);
     bool outside = nearest->side >= 0.0;
@@ -117,7 +118,7 @@ static void AddPoint(snwResponse* response, int prop, int body, snwVec3 at, cons
 
 void snwResponse_GatherPropOnSkin(snwResponse* response, int prop, int body)
 {
-    const snwFlesh* flesh = &response->flesh[body];
+    const snwContactFlesh* flesh = &response->flesh[body];
     const snwPropMotion* motion = &response->props[prop];
     const snwPropPoints* points = &response->propPoints[prop];
     snwSkin skin;
@@ -125,11 +126,12 @@ void snwResponse_GatherPropOnSkin(snwResponse* response, int prop, int body)
     if (snwCharacter_GetRestSkin(response->scene->bodies[body].character, &skin) < 0 ||
         snwCharacter_GetInfo(response->scene->bodies[body].character).triangleCount > 0) // flat
         return;
-    int count = FindNear(response, &skin, flesh, motion->transform.position, reach);
+    int count = FindNearTriangles(response, &skin, flesh, motion->transform.position, reach);
     for (int i = 0; i < points->count && count > 0; ++i)
     {
         Nearest nearest;
-        if (FindNearest(response, &skin, flesh, count, snwTransform_Apply(motion->transform, points->at[i]), &nearest))
-            AddPoint(response, prop, body, points->at[i], &nearest);
+        if (FindNearestFacet(
+                response, &skin, flesh, count, snwTransform_Apply(motion->transform, points->at[i]), &nearest))
+            AddPropPoint(response, prop, body, points->at[i], &nearest);
     }
 }

@@ -9,10 +9,10 @@
 
 enum
 {
-    snw_maxSolidTouches = 4,  // colliders that a vertex touches at a time
-    snw_maxPropTouches = 4,   // props that it touches, on average
-    snw_pointsPerProp = 128,  // contacts of a prop with colliders and other props
-    snw_maxPairRows = 1 << 20 // 400 MB
+    response_maxSolidTouches = 4,  // colliders that a vertex touches at a time
+    response_maxPropTouches = 4,   // props that it touches, on average
+    response_pointsPerProp = 128,  // contacts of a prop with colliders and other props
+    response_maxPairRows = 1 << 20 // 400 MB
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ static void MakeSolids(snwResponse* response, const snwResponseDef* def)
 {
     int bodies = def->scene->bodyCount, colliders = def->scene->colliderCount;
     size_t rows = 0;
-    response->touches = colliders < snw_maxSolidTouches ? colliders : snw_maxSolidTouches;
+    response->touches = colliders < response_maxSolidTouches ? colliders : response_maxSolidTouches;
     response->flesh = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->flesh);
     response->chunkCounts = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->chunkCounts);
     response->firstSolids = snwArena_Alloc(def->arena, (size_t)bodies, sizeof *response->firstSolids);
@@ -99,15 +99,15 @@ static snwResult MakeDetector(snwResponse* response, const snwResponseDef* def, 
     return snw_ok;
 }
 
-static void MakePairs(snwResponse* response, const snwResponseDef* def)
+static void MakePropPairs(snwResponse* response, const snwResponseDef* def)
 {
     const snwSceneDef* scene = def->scene;
-    size_t each = snw_pointsPerProp + snw_maxPropPoints * (size_t)scene->bodyCount;
+    size_t each = response_pointsPerProp + snw_maxPropPoints * (size_t)scene->bodyCount;
     size_t rows = (size_t)response->overlapCapacity + (size_t)scene->propCount * each;
-    int props = scene->propCount < snw_maxPropTouches ? scene->propCount : snw_maxPropTouches;
+    int props = scene->propCount < response_maxPropTouches ? scene->propCount : response_maxPropTouches;
     for (int b = 0; b < scene->bodyCount; ++b)
         rows += (size_t)def->vertexCounts[b] * (size_t)props;
-    response->pairCapacity = rows < snw_maxPairRows ? (int)rows : snw_maxPairRows;
+    response->pairCapacity = rows < response_maxPairRows ? (int)rows : response_maxPairRows;
     response->pairs = snwArena_Alloc(def->arena, (size_t)response->pairCapacity, sizeof *response->pairs);
     response->pairOrder = snwArena_Alloc(def->arena, (size_t)response->pairCapacity, sizeof(int));
     size_t members = (size_t)(scene->bodyCount + scene->propCount) + 1;
@@ -133,7 +133,7 @@ snwResult snwCreateResponse(const snwResponseDef* def, snwResponse** out, snwMes
     snwResult result = MakeDetector(response, def, message);
     if (result < 0)
         return result;
-    MakePairs(response, def);
+    MakePropPairs(response, def);
     return def->arena->failed ? snwFailMemory(message) : snw_ok;
 }
 

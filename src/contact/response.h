@@ -58,30 +58,30 @@ enum
 // How a body answers when a vertex is pushed, for methods that solve their flesh as one: a push p (kg m) at vertex a
 // moves every active vertex b by matrix[slot of a][slot of b] p. A vertex that is not active is moved by its own
 // inverse mass, and moves nothing else.
-typedef struct snwAnswer
+typedef struct snwPushAnswer
 {
     const int* slotOf; // per vertex of the mesh, -1: not active
     const int* active; // vertices of the mesh by slot
     int activeCount;
     const float* matrix; // 1/kg, symmetric
     size_t stride;       // from row to row
-} snwAnswer;
+} snwPushAnswer;
 
 // A body as the response sees it. Rows are float4: x y z, relative to the origin, and the inverse mass in use.
-typedef struct snwFlesh
+typedef struct snwContactFlesh
 {
-    float* positions;        // predicted, then solved in place
-    const float* before;     // when the substep began
-    int rowCount;            // vertices of the mesh
-    const int* vertices;     // that touch: NULL means all
-    int vertexCount;         // of those
-    snwAnchor* anchors;      // snw_anchorsPerVertex per touching vertex
-    double margin;           // m: what comes this near in a substep is looked after
-    double size;             // m, of the body; 0: of no account
-    const snwAnswer* answer; // NULL: a push moves its own vertex only
-    bool wild;               // moves so much in a substep that its inside may come out: all its vertices are looked at
-    snwVec3 origin;          // m, in the world
-} snwFlesh;
+    float* positions;            // predicted, then solved in place
+    const float* before;         // when the substep began
+    int rowCount;                // vertices of the mesh
+    const int* vertices;         // that touch: NULL means all
+    int vertexCount;             // of those
+    snwAnchor* anchors;          // snw_anchorsPerVertex per touching vertex
+    double margin;               // m: what comes this near in a substep is looked after
+    double size;                 // m, of the body; 0: of no account
+    const snwPushAnswer* answer; // NULL: a push moves its own vertex only
+    bool wild;      // moves so much in a substep that its inside may come out: all its vertices are looked at
+    snwVec3 origin; // m, in the world
+} snwContactFlesh;
 
 // A vertex against a collider, whose place is fixed during the substep: all in the world.
 typedef struct snwSolidRow
@@ -144,8 +144,8 @@ typedef struct snwResponse
     snwContext* context;
     const snwSceneDef* scene;
     const snwCollider* colliders;
-    snwDetector* detector; // NULL: one body, without itself
-    snwFlesh* flesh;       // per body, filled by the caller before each Gather
+    snwDetector* detector;  // NULL: one body, without itself
+    snwContactFlesh* flesh; // per body, filled by the caller before each Gather
     snwTransform* colliderNow;
     snwTransform* colliderBefore;
     snwWayOut* exits;  // per collider, of the body that is gathered
@@ -253,19 +253,19 @@ enum
 };
 
 // Where a vertex is, and was when the substep began, in the world.
-static inline snwVec3 snwFlesh_Now(const snwFlesh* flesh, int vertex)
+static inline snwVec3 snwContactFlesh_Now(const snwContactFlesh* flesh, int vertex)
 {
     return snwRow_Place(flesh->positions, vertex, flesh->origin);
 }
 
-static inline snwVec3 snwFlesh_Before(const snwFlesh* flesh, int vertex)
+static inline snwVec3 snwContactFlesh_Before(const snwContactFlesh* flesh, int vertex)
 {
     return snwRow_Place(flesh->before, vertex, flesh->origin);
 }
 
 // The point of a triangle with these weights of its corners; rows: the body's, now or before.
 static inline snwVec3 snwFlesh_Mix(
-    const snwFlesh* flesh, const float* rows, const int triangle[3], const double weights[3])
+    const snwContactFlesh* flesh, const float* rows, const int triangle[3], const double weights[3])
 {
     snwVec3 sum = {0, 0, 0};
     for (int k = 0; k < 3; ++k)

@@ -18,7 +18,7 @@ typedef struct Things
     int arity, count;
 } Things;
 
-static snwVec3 CentreOf(const Things* things, int index, const snwVec3* rest)
+static snwVec3 CentreOfThing(const Things* things, int index, const snwVec3* rest)
 {
     snwVec3 sum = {0, 0, 0};
     int count = 0;
@@ -47,13 +47,13 @@ static double Coordinate(const Order* order, int at, int axis)
 }
 
 // By coordinate, equal ones by number: so the result does not depend on how it was reached.
-static bool IsBefore(const Order* order, int at, double coordinate, int thing, int axis)
+static bool IsBeforeInOrder(const Order* order, int at, double coordinate, int thing, int axis)
 {
     double own = Coordinate(order, at, axis);
     return own < coordinate || (own == coordinate && order->order[at] < thing);
 }
 
-static bool IsBehind(const Order* order, int at, double coordinate, int thing, int axis)
+static bool IsBehindInOrder(const Order* order, int at, double coordinate, int thing, int axis)
 {
     double own = Coordinate(order, at, axis);
     return own > coordinate || (own == coordinate && order->order[at] > thing);
@@ -69,9 +69,9 @@ static void Select(Order* order, int begin, int middle, int end, int axis)
         double at = Coordinate(order, begin + (end - begin) / 2, axis);
         while (low <= high)
         {
-            while (IsBefore(order, low, at, pivot, axis))
+            while (IsBeforeInOrder(order, low, at, pivot, axis))
                 low++;
-            while (IsBehind(order, high, at, pivot, axis))
+            while (IsBehindInOrder(order, high, at, pivot, axis))
                 high--;
             if (low > high)
                 break;
@@ -142,7 +142,7 @@ static bool SortThings(snwContext* context, Things things, const snwShell* shell
     // Sorted by their centres, cut in two along the longest side, again and again.
     for (int i = 0; enough && i < things.count; ++i)
     {
-        centres[i] = CentreOf(&things, i, shell->rest);
+        centres[i] = CentreOfThing(&things, i, shell->rest);
         order[i] = i;
     }
 
@@ -163,7 +163,7 @@ static bool SortThings(snwContext* context, Things things, const snwShell* shell
 // Six tets around the diagonal from corner 0 to corner 6.
 static const int s_hexTets[6][4] = {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6}, {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}};
 
-static void CopyElements(snwShell* shell, const snwCharacterDef* def, snwArena* arena)
+static void CopyShellElements(snwShell* shell, const snwCharacterDef* def, snwArena* arena)
 {
     shell->elementCount = def->tetCount + 6 * def->hexCount + def->triangleCount;
     shell->elements = snwArena_Alloc(arena, (size_t)shell->elementCount, sizeof *shell->elements);
@@ -179,7 +179,7 @@ static void CopyElements(snwShell* shell, const snwCharacterDef* def, snwArena* 
         memcpy(*to, (const int[]){def->triangles[i][0], def->triangles[i][1], def->triangles[i][2], -1}, sizeof *to);
 }
 
-static double MeanEdge(const snwShell* shell)
+static double MeanShellEdge(const snwShell* shell)
 {
     double sum = 0.0;
     int corners = shell->flat ? 3 : 4, count = 0;
@@ -226,7 +226,7 @@ static void ListLeafVertices(snwShell* shell, snwArena* arena)
 // ---------------------------------------------------------------------------------------------------------------------
 // Facets
 
-static void CopySkin(snwShell* shell, const snwSkin* skin, snwArena* arena)
+static void CopyFacets(snwShell* shell, const snwSkin* skin, snwArena* arena)
 {
     shell->facetCount = skin->triangleCount;
     shell->facets = snwArena_Alloc(arena, (size_t)shell->facetCount, sizeof *shell->facets);
@@ -311,7 +311,7 @@ static void ListNeighbours(snwShell* shell, snwArena* arena)
         }
 }
 
-static void MakeBlocks(snwShell* shell, snwArena* arena)
+static void MakeShellBlocks(snwShell* shell, snwArena* arena)
 {
     int facets = snwLeafCount(shell->facetCount, snw_leafFacets);
     int elements = snwLeafCount(shell->elementCount, snw_leafElements);
@@ -345,11 +345,11 @@ snwResult snwShell_Build(snwShell* shell, const snwCharacter* character, snwAren
     // Elements, then facets: the skin's triangles, or of a flat character the edges of its outline.
     *shell = (snwShell){.character = character, .rest = def->vertices, .vertexCount = def->vertexCount};
     shell->flat = def->triangleCount > 0;
-    CopyElements(shell, def, arena);
+    CopyShellElements(shell, def, arena);
     if (shell->flat && !arena->failed)
         FindOutline(shell, arena);
     else if (!arena->failed)
-        CopySkin(shell, &skin, arena);
+        CopyFacets(shell, &skin, arena);
 
     ListPoints(shell, arena);
     shell->reach = snwArena_Alloc(arena, (size_t)shell->vertexCount, sizeof *shell->reach);
@@ -364,8 +364,8 @@ snwResult snwShell_Build(snwShell* shell, const snwCharacter* character, snwAren
 
     if (enough)
     {
-        shell->edge = MeanEdge(shell);
-        MakeBlocks(shell, arena);
+        shell->edge = MeanShellEdge(shell);
+        MakeShellBlocks(shell, arena);
         ListLeafVertices(shell, arena);
         ListNeighbours(shell, arena);
     }

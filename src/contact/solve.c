@@ -21,26 +21,26 @@ static snwVec3 Across(snwVec3 v, snwVec3 normal)
 // ---------------------------------------------------------------------------------------------------------------------
 // Pushes move flesh
 
-static const float* AnswerOf(const snwFlesh* flesh, int vertex)
+static const float* AnswerOfVertex(const snwContactFlesh* flesh, int vertex)
 {
-    const snwAnswer* answer = flesh->answer;
+    const snwPushAnswer* answer = flesh->answer;
     if (answer == NULL || answer->slotOf[vertex] < 0)
         return NULL;
     return answer->matrix + (size_t)answer->slotOf[vertex] * answer->stride;
 }
 
-static double AnswerAt(const snwFlesh* flesh, int a, int b)
+static double AnswerAt(const snwContactFlesh* flesh, int a, int b)
 {
-    const float* row = AnswerOf(flesh, a);
+    const float* row = AnswerOfVertex(flesh, a);
     if (row != NULL && flesh->answer->slotOf[b] >= 0)
         return (double)row[flesh->answer->slotOf[b]];
     return a == b ? (double)flesh->positions[4 * (size_t)a + 3] : 0.0;
 }
 
-static void MoveVertex(const snwFlesh* flesh, int vertex, snwVec3 push)
+static void MoveVertex(const snwContactFlesh* flesh, int vertex, snwVec3 push)
 {
     float* rows = flesh->positions;
-    const float* weights = AnswerOf(flesh, vertex);
+    const float* weights = AnswerOfVertex(flesh, vertex);
     if (weights == NULL)
     {
         double w = (double)rows[4 * (size_t)vertex + 3];
@@ -68,7 +68,7 @@ static void MoveVertex(const snwFlesh* flesh, int vertex, snwVec3 push)
 typedef struct SolidLoop
 {
     const snwResponse* response;
-    const snwFlesh* flesh;
+    const snwContactFlesh* flesh;
     snwSolidRow* rows;
     const int* counts;
     int room;
@@ -91,9 +91,9 @@ void snwResponse_LookAgain(const snwResponse* response, snwSolidRow* row, snwVec
 // Returns how far the vertex was moved, m.
 static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
 {
-    const snwFlesh* flesh = loop->flesh;
+    const snwContactFlesh* flesh = loop->flesh;
     double w = AnswerAt(flesh, row->vertex, row->vertex);
-    snwVec3 x = snwFlesh_Now(flesh, row->vertex);
+    snwVec3 x = snwContactFlesh_Now(flesh, row->vertex);
     if (loop->fresh)
         snwResponse_LookAgain(loop->response, row, x);
 
@@ -113,7 +113,7 @@ static double SolveSolid(const SolidLoop* loop, snwSolidRow* row)
     snwVec3 pull = snwVec3_Sub(drag, row->drag);
     row->drag = drag;
     // Only the change since the last visit moves anything.
-    if (AnswerOf(flesh, row->vertex) != NULL)
+    if (AnswerOfVertex(flesh, row->vertex) != NULL)
         MoveVertex(flesh, row->vertex, snwVec3_Add(change, pull));
     else
         snwRow_SetPlace(flesh->positions, row->vertex, flesh->origin, snwVec3_MulAdd(x, w, pull));
@@ -136,7 +136,7 @@ static void SolveChunks(int begin, int end, void* data)
     }
 }
 
-static int ChunkCount(const snwFlesh* flesh)
+static int FleshChunkCount(const snwContactFlesh* flesh)
 {
     return ((flesh->wild ? flesh->rowCount : flesh->vertexCount) + snw_solidGrain - 1) / snw_solidGrain;
 }
@@ -144,22 +144,22 @@ static int ChunkCount(const snwFlesh* flesh)
 static double SolveSolids(const snwResponse* response, int body, bool fresh)
 {
     double moved = 0.0;
-    const snwFlesh* flesh = &response->flesh[body];
+    const snwContactFlesh* flesh = &response->flesh[body];
     SolidLoop loop = {response, flesh, response->solids + response->firstSolids[body], response->chunkCounts[body],
         response->touches, fresh, flesh->answer != NULL ? &moved : NULL};
     if (response->scene->colliderCount == 0)
         return 0.0;
     if (flesh->answer != NULL) // one push moves many vertices
-        SolveChunks(0, ChunkCount(flesh), &loop);
+        SolveChunks(0, FleshChunkCount(flesh), &loop);
     else
-        snwParallelFor(response->context, ChunkCount(flesh), 1, SolveChunks, &loop);
+        snwParallelFor(response->context, FleshChunkCount(flesh), 1, SolveChunks, &loop);
     return moved;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // All others
 
-static snwTransform Frame(const snwResponse* response, const snwPairRow* row)
+static snwTransform FrameOfRow(const snwResponse* response, const snwPairRow* row)
 {
     return row->kind == snw_touchProp ? response->props[row->other].transform : response->colliderNow[row->other];
 }
@@ -167,7 +167,7 @@ static snwTransform Frame(const snwResponse* response, const snwPairRow* row)
 static snwVec3 FirstPoint(const snwResponse* response, const snwPairRow* row)
 {
     if (row->body >= 0)
-        return snwFlesh_Now(&response->flesh[row->body], row->vertex);
+        return snwContactFlesh_Now(&response->flesh[row->body], row->vertex);
     snwVec3 at = snwTransform_Apply(response->props[row->vertex].transform, row->at);
     return snwVec3_MulAdd(at, -row->radius, row->normal);
 }
@@ -175,19 +175,19 @@ static snwVec3 FirstPoint(const snwResponse* response, const snwPairRow* row)
 static snwVec3 OtherPoint(const snwResponse* response, const snwPairRow* row)
 {
     if (row->kind != snw_touchFlesh)
-        return snwTransform_Apply(Frame(response, row), row->point);
-    const snwFlesh* other = &response->flesh[row->other];
+        return snwTransform_Apply(FrameOfRow(response, row), row->point);
+    const snwContactFlesh* other = &response->flesh[row->other];
     return snwFlesh_Mix(other, other->positions, row->triangle, row->weights);
 }
 
 // How far the first side is from where friction wants it.
 static snwVec3 Slip(const snwResponse* response, const snwPairRow* row)
 {
-    snwVec3 x = row->body >= 0 ? snwFlesh_Now(&response->flesh[row->body], row->vertex)
+    snwVec3 x = row->body >= 0 ? snwContactFlesh_Now(&response->flesh[row->body], row->vertex)
                                : snwTransform_Apply(response->props[row->vertex].transform, row->grip);
     if (row->kind != snw_touchFlesh)
-        return Across(snwVec3_Sub(x, snwTransform_Apply(Frame(response, row), row->home)), row->normal);
-    const snwFlesh* other = &response->flesh[row->other];
+        return Across(snwVec3_Sub(x, snwTransform_Apply(FrameOfRow(response, row), row->home)), row->normal);
+    const snwContactFlesh* other = &response->flesh[row->other];
     snwVec3 home = snwFlesh_Mix(other, other->positions, row->homeTriangle, row->homeWeights);
     return Across(snwVec3_Sub(x, snwVec3_Add(row->home, home)), row->normal);
 }
@@ -207,7 +207,7 @@ static double Yield(const snwResponse* response, const snwPairRow* row, snwVec3 
         yield += snwProp_Yield(&response->props[row->other], Arm(response, row->other, at), direction);
     if (row->kind != snw_touchFlesh)
         return yield;
-    const snwFlesh* other = &response->flesh[row->other];
+    const snwContactFlesh* other = &response->flesh[row->other];
 
     // A point of a triangle yields by its corners' masses, weights squared; a vertex on its own body less what both
     // share.
@@ -223,7 +223,7 @@ static double Yield(const snwResponse* response, const snwPairRow* row, snwVec3 
     return yield;
 }
 
-static void Apply(const snwResponse* response, const snwPairRow* row, snwVec3 at, snwVec3 push)
+static void ApplyPush(const snwResponse* response, const snwPairRow* row, snwVec3 at, snwVec3 push)
 {
     if (row->body >= 0)
         MoveVertex(&response->flesh[row->body], row->vertex, push);
@@ -258,15 +258,15 @@ static double SolveFriction(const snwResponse* response, snwPairRow* row, snwVec
     double way = snwVec3_Length(change) * yield;
     if (IsLost(response, row, at, way))
         return 0.0;
-    Apply(response, row, at, change);
+    ApplyPush(response, row, at, change);
     row->drag = drag;
     return way;
 }
 
-static double SolvePair(const snwResponse* response, snwPairRow* row)
+static double SolvePairRow(const snwResponse* response, snwPairRow* row)
 {
     if (row->kind != snw_touchFlesh)
-        row->normal = snwQuat_Rotate(Frame(response, row).rotation, row->localNormal);
+        row->normal = snwQuat_Rotate(FrameOfRow(response, row).rotation, row->localNormal);
     snwVec3 at = FirstPoint(response, row);
     double gap = snwVec3_Dot(row->normal, snwVec3_Sub(at, OtherPoint(response, row)));
     double yield = Yield(response, row, at, row->normal);
@@ -276,7 +276,7 @@ static double SolvePair(const snwResponse* response, snwPairRow* row)
     double push = fmax(0.0, row->push - (gap + row->allowed) / yield), way = fabs(push - row->push) * yield;
     if (!IsLost(response, row, at, way))
     {
-        Apply(response, row, at, snwVec3_Scale(row->normal, push - row->push));
+        ApplyPush(response, row, at, snwVec3_Scale(row->normal, push - row->push));
         row->push = push;
     }
     return fmax(way, SolveFriction(response, row, at));
@@ -289,12 +289,12 @@ static double SolvePairs(snwResponse* response, int island, bool self)
     {
         snwPairRow* row = &response->pairs[response->pairOrder[i]];
         if (self || row->kind != snw_touchFlesh || row->other != row->body)
-            moved = fmax(moved, SolvePair(response, row));
+            moved = fmax(moved, SolvePairRow(response, row));
     }
     return moved;
 }
 
-static double SolveIsland(snwResponse* response, int island, bool fresh, bool self)
+static double SolveContactIsland(snwResponse* response, int island, bool fresh, bool self)
 {
     double moved = SolvePairs(response, island, self);
     for (int i = response->islandStarts[island]; i < response->islandStarts[island + 1]; ++i)
@@ -305,12 +305,12 @@ static double SolveIsland(snwResponse* response, int island, bool fresh, bool se
 
 double snwResponse_Solve(snwResponse* response, int island, bool fresh)
 {
-    return SolveIsland(response, island, fresh, true);
+    return SolveContactIsland(response, island, fresh, true);
 }
 
 double snwResponse_SolveWithoutSelf(snwResponse* response, int island)
 {
-    return SolveIsland(response, island, false, false);
+    return SolveContactIsland(response, island, false, false);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -318,8 +318,8 @@ double snwResponse_SolveWithoutSelf(snwResponse* response, int island)
 
 snwSolidRow* snwResponse_GetSolid(const snwResponse* response, int body, int index)
 {
-    const snwFlesh* flesh = &response->flesh[body];
-    for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
+    const snwContactFlesh* flesh = &response->flesh[body];
+    for (int chunk = 0; chunk < FleshChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
     {
         if (index < response->chunkCounts[body][chunk])
             return response->solids + response->firstSolids[body] +
@@ -329,13 +329,13 @@ snwSolidRow* snwResponse_GetSolid(const snwResponse* response, int body, int ind
     return NULL;
 }
 
-typedef void SolidFn(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data);
+typedef void SolidFn(const snwResponse* response, snwSolidRow* row, const snwContactFlesh* flesh, void* data);
 
 static void ForSolids(const snwResponse* response, int body, SolidFn* fn, void* data)
 {
-    const snwFlesh* flesh = &response->flesh[body];
+    const snwContactFlesh* flesh = &response->flesh[body];
     int room = response->touches;
-    for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
+    for (int chunk = 0; chunk < FleshChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
     {
         snwSolidRow* rows = response->solids + response->firstSolids[body] +
                             (size_t)chunk * snw_solidGrain * (size_t)room;
@@ -344,18 +344,18 @@ static void ForSolids(const snwResponse* response, int body, SolidFn* fn, void* 
     }
 }
 
-static void MarkSolid(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data)
+static void MarkSolid(const snwResponse* response, snwSolidRow* row, const snwContactFlesh* flesh, void* data)
 {
     (void)response;
     unsigned char* marks = data;
-    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(snwFlesh_Now(flesh, row->vertex), row->point));
+    double gap = snwVec3_Dot(row->normal, snwVec3_Sub(snwContactFlesh_Now(flesh, row->vertex), row->point));
     if (row->push > 0.0 || gap + row->allowed < 0.0)
         marks[row->vertex] = 1;
 }
 
 static bool PairTouches(const snwResponse* response, const snwPairRow* row)
 {
-    snwVec3 normal = row->kind != snw_touchFlesh ? snwQuat_Rotate(Frame(response, row).rotation, row->localNormal)
+    snwVec3 normal = row->kind != snw_touchFlesh ? snwQuat_Rotate(FrameOfRow(response, row).rotation, row->localNormal)
                                                  : row->normal;
     snwVec3 gap = snwVec3_Sub(FirstPoint(response, row), OtherPoint(response, row));
     return row->push > 0.0 || snwVec3_Dot(normal, gap) + row->allowed < 0.0;
@@ -381,7 +381,7 @@ void snwResponse_MarkTouching(const snwResponse* response, int body, unsigned ch
 bool snwResponse_IsNear(const snwResponse* response, int body)
 {
     bool near = false;
-    for (int chunk = 0; chunk < ChunkCount(&response->flesh[body]) && response->scene->colliderCount > 0; ++chunk)
+    for (int chunk = 0; chunk < FleshChunkCount(&response->flesh[body]) && response->scene->colliderCount > 0; ++chunk)
         near = near || response->chunkCounts[body][chunk] > 0;
     for (int i = 0; i < response->pairCount; ++i)
     {
@@ -397,7 +397,7 @@ typedef struct ForceSum
     double perPush; // N per kg m
 } ForceSum;
 
-static void AddSolidForce(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data)
+static void AddSolidForce(const snwResponse* response, snwSolidRow* row, const snwContactFlesh* flesh, void* data)
 {
     (void)response, (void)flesh;
     const ForceSum* sum = data;
@@ -421,7 +421,7 @@ void snwResponse_AddForces(const snwResponse* response, int body, double h, snwV
     }
 }
 
-static void FindAllowed(const snwResponse* response, snwSolidRow* row, const snwFlesh* flesh, void* data)
+static void FindAllowed(const snwResponse* response, snwSolidRow* row, const snwContactFlesh* flesh, void* data)
 {
     (void)response, (void)flesh;
     double* most = data;
@@ -445,9 +445,9 @@ static snwAnchor MakeAnchor(int kind, int other, snwVec3 home)
 
 static void KeepSolids(const snwResponse* response, int body)
 {
-    const snwFlesh* flesh = &response->flesh[body];
+    const snwContactFlesh* flesh = &response->flesh[body];
     int room = response->touches;
-    for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
+    for (int chunk = 0; chunk < FleshChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
     {
         const snwSolidRow* rows = response->solids + response->firstSolids[body] +
                                   (size_t)chunk * snw_solidGrain * (size_t)room;
@@ -460,7 +460,7 @@ static void KeepSolids(const snwResponse* response, int body)
                 continue;
 
             snwVec3 home = snwTransform_ApplyInverse(
-                response->colliderNow[row->collider], snwFlesh_Now(flesh, row->vertex));
+                response->colliderNow[row->collider], snwContactFlesh_Now(flesh, row->vertex));
             flesh->anchors[row->anchor] = row->anchored && !row->sliding
                                               ? row->kept
                                               : MakeAnchor(snw_touchCollider, row->collider, home);
@@ -469,10 +469,11 @@ static void KeepSolids(const snwResponse* response, int body)
 }
 
 // Weights of the point of the triangle's plane below x.
-static void Weigh(const snwFlesh* flesh, const int triangle[3], snwVec3 x, float weights[3])
+static void WeighCorners(const snwContactFlesh* flesh, const int triangle[3], snwVec3 x, float weights[3])
 {
-    snwVec3 a = snwFlesh_Now(flesh, triangle[0]);
-    snwVec3 u = snwVec3_Sub(snwFlesh_Now(flesh, triangle[1]), a), v = snwVec3_Sub(snwFlesh_Now(flesh, triangle[2]), a);
+    snwVec3 a = snwContactFlesh_Now(flesh, triangle[0]);
+    snwVec3 u = snwVec3_Sub(snwContactFlesh_Now(flesh, triangle[1]), a),
+            v = snwVec3_Sub(snwContactFlesh_Now(flesh, triangle[2]), a);
     snwVec3 d = snwVec3_Sub(x, a);
     double uu = snwVec3_Dot(u, u), uv = snwVec3_Dot(u, v), vv = snwVec3_Dot(v, v);
     double du = snwVec3_Dot(d, u), dv = snwVec3_Dot(d, v), determinant = uu * vv - uv * uv;
@@ -491,7 +492,7 @@ static void Weigh(const snwFlesh* flesh, const int triangle[3], snwVec3 x, float
 
 static void KeepPair(const snwResponse* response, const snwPairRow* row)
 {
-    const snwFlesh* flesh = &response->flesh[row->body];
+    const snwContactFlesh* flesh = &response->flesh[row->body];
     snwAnchor* anchor = &flesh->anchors[row->anchor];
     if (anchor->kind != snw_touchNothing)
         return;
@@ -502,7 +503,7 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row)
     }
 
     // A new home, in the other side's frame or triangle.
-    snwVec3 x = snwFlesh_Now(flesh, row->vertex);
+    snwVec3 x = snwContactFlesh_Now(flesh, row->vertex);
     if (row->kind == snw_touchProp)
     {
         *anchor = MakeAnchor(
@@ -513,14 +514,14 @@ static void KeepPair(const snwResponse* response, const snwPairRow* row)
     // On flesh: three vertices, and where among them.
     *anchor = MakeAnchor(row->kind, row->other, (snwVec3){0, 0, 0});
     memcpy(anchor->triangle, row->triangle, sizeof row->triangle);
-    Weigh(&response->flesh[row->other], row->triangle, x, anchor->home);
+    WeighCorners(&response->flesh[row->other], row->triangle, x, anchor->home);
 }
 
 void snwResponse_Finish(snwResponse* response, snwProp* props, double h)
 {
     for (int b = 0; b < response->scene->bodyCount; ++b)
     {
-        const snwFlesh* flesh = &response->flesh[b];
+        const snwContactFlesh* flesh = &response->flesh[b];
         memset(flesh->anchors, 0, (size_t)flesh->vertexCount * snw_anchorsPerVertex * sizeof *flesh->anchors);
     }
     for (int i = 0; i < response->pairCount; ++i)
@@ -535,7 +536,7 @@ void snwResponse_Finish(snwResponse* response, snwProp* props, double h)
 // ---------------------------------------------------------------------------------------------------------------------
 // Telling
 
-static void Store(float out[3], snwVec3 v)
+static void StoreVec(float out[3], snwVec3 v)
 {
     out[0] = (float)v.x;
     out[1] = (float)v.y;
@@ -549,21 +550,21 @@ typedef struct Teller
     double perPush; // N per kg m
 } Teller;
 
-static void Tell(Teller* teller, snwContact contact, snwVec3 position, snwVec3 normal, snwVec3 push)
+static void TellContact(Teller* teller, snwContact contact, snwVec3 position, snwVec3 normal, snwVec3 push)
 {
     if (teller->count == teller->capacity)
         return;
-    Store(contact.position, position);
-    Store(contact.normal, normal);
-    Store(contact.force, snwVec3_Scale(push, teller->perPush));
+    StoreVec(contact.position, position);
+    StoreVec(contact.normal, normal);
+    StoreVec(contact.force, snwVec3_Scale(push, teller->perPush));
     teller->contacts[teller->count++] = contact;
 }
 
 static void TellSolids(const snwResponse* response, int body, Teller* teller)
 {
-    const snwFlesh* flesh = &response->flesh[body];
+    const snwContactFlesh* flesh = &response->flesh[body];
     int room = response->touches;
-    for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
+    for (int chunk = 0; chunk < FleshChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
     {
         const snwSolidRow* rows = response->solids + response->firstSolids[body] +
                                   (size_t)chunk * snw_solidGrain * (size_t)room;
@@ -580,7 +581,7 @@ static void TellSolids(const snwResponse* response, int body, Teller* teller)
                 .depth = (float)row->depth};
 
             if (row->push > 0.0)
-                Tell(teller, contact, snwFlesh_Now(flesh, row->vertex), row->normal,
+                TellContact(teller, contact, snwContactFlesh_Now(flesh, row->vertex), row->normal,
                     snwVec3_MulAdd(row->drag, row->push, row->normal));
         }
     }
@@ -603,7 +604,7 @@ int snwResponse_Report(const snwResponse* response, double h, snwContact* contac
             .otherBody = row->kind == snw_touchFlesh ? row->other : -1,
             .depth = (float)row->depth};
         if (row->push > 0.0)
-            Tell(&teller, contact, FirstPoint(response, row), row->normal,
+            TellContact(&teller, contact, FirstPoint(response, row), row->normal,
                 snwVec3_MulAdd(row->drag, row->push, row->normal));
     }
 
@@ -626,9 +627,9 @@ static snwContactPoint MakePoint(snwVec3 position, snwVec3 normal, double gap, s
 
 static int AddSolidPoints(const snwResponse* response, int body, int count, snwContactPoint* points, int capacity)
 {
-    const snwFlesh* flesh = &response->flesh[body];
+    const snwContactFlesh* flesh = &response->flesh[body];
     int room = response->touches;
-    for (int chunk = 0; chunk < ChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
+    for (int chunk = 0; chunk < FleshChunkCount(flesh) && response->scene->colliderCount > 0; ++chunk)
     {
         const snwSolidRow* rows = response->solids + response->firstSolids[body] +
                                   (size_t)chunk * snw_solidGrain * (size_t)room;
@@ -639,7 +640,7 @@ static int AddSolidPoints(const snwResponse* response, int body, int count, snwC
             if (count >= capacity)
                 continue;
             const snwSolidRow* row = &rows[i];
-            snwVec3 x = snwFlesh_Now(flesh, row->vertex);
+            snwVec3 x = snwContactFlesh_Now(flesh, row->vertex);
             points[count] = MakePoint(
                 x, row->normal, snwVec3_Dot(row->normal, snwVec3_Sub(x, row->point)), row->friction);
             points[count].body = body;

@@ -12,12 +12,12 @@ typedef struct Nearest
 } Nearest;
 
 // NaN becomes the lower end.
-static double Clamp(double value, double lower, double upper)
+static double ClampOnStairs(double value, double lower, double upper)
 {
     return value > upper ? upper : value > lower ? value : lower;
 }
 
-static void Try(Nearest* best, double dx, double dy)
+static void TryStairPoint(Nearest* best, double dx, double dy)
 {
     double squared = dx * dx + dy * dy;
     if (squared < best->squared)
@@ -29,17 +29,17 @@ static void TryStep(Nearest* best, const snwColliderDef* stairs, int i, double x
 {
     double left = i * stairs->size.x, low = i * stairs->size.y, lowest = i == 0 ? -DBL_MAX : low;
     double tread = low + stairs->size.y;
-    Try(best, x - left, y - Clamp(y, lowest, tread));
-    Try(best, x - Clamp(x, left, left + stairs->size.x), y - tread);
+    TryStairPoint(best, x - left, y - ClampOnStairs(y, lowest, tread));
+    TryStairPoint(best, x - ClampOnStairs(x, left, left + stairs->size.x), y - tread);
 }
 
 // From the step at x outwards, until the steps are too far away in x alone.
-static Nearest FindNearest(const snwColliderDef* stairs, double x, double y)
+static Nearest FindNearestStep(const snwColliderDef* stairs, double x, double y)
 {
     double run = stairs->size.x, top = stairs->stepCount * stairs->size.y;
-    int start = (int)Clamp(floor(x / run), 0, stairs->stepCount - 1);
+    int start = (int)ClampOnStairs(floor(x / run), 0, stairs->stepCount - 1);
     Nearest best = {0, 0, DBL_MAX};
-    Try(&best, x - stairs->stepCount * run, y - fmin(y, top)); // the back
+    TryStairPoint(&best, x - stairs->stepCount * run, y - fmin(y, top)); // the back
 
     // Steps outwards, then inwards; as soon as x alone is farther away, no other can be nearer.
     for (int i = start; i < stairs->stepCount; ++i)
@@ -65,7 +65,7 @@ static bool IsInProfile(const snwColliderDef* stairs, double x, double y)
 {
     if (x < 0.0 || x > stairs->stepCount * stairs->size.x)
         return false;
-    int step = (int)Clamp(floor(x / stairs->size.x), 0, stairs->stepCount - 1);
+    int step = (int)ClampOnStairs(floor(x / stairs->size.x), 0, stairs->stepCount - 1);
     return y < (step + 1) * stairs->size.y;
 }
 
@@ -79,7 +79,7 @@ static snwVec3 SurfaceNormal(const snwColliderDef* stairs, double x, double y)
 
 snwTouch snwStairs_Touch(const snwColliderDef* stairs, snwVec3 p)
 {
-    Nearest nearest = FindNearest(stairs, p.x, p.y);
+    Nearest nearest = FindNearestStep(stairs, p.x, p.y);
     bool inside = IsInProfile(stairs, p.x, p.y);
     double distance = sqrt(nearest.squared), profile = inside ? -distance : distance;
     double side = fabs(p.z) - 0.5 * stairs->size.z, sign = p.z < 0.0 ? -1.0 : 1.0;

@@ -106,7 +106,7 @@ static unsigned OverlapMask(const snwBoxGroup* group, const snwBox* box)
     return mask;
 }
 
-static void Push(snwBoxWalk* walk, int level, int group)
+static void PushGroup(snwBoxWalk* walk, int level, int group)
 {
     walk->stack[walk->depth].level = level;
     walk->stack[walk->depth].group = group;
@@ -119,7 +119,7 @@ void snwBoxWalk_Start(snwBoxWalk* walk, const snwBoxTree* tree, const snwBox* bo
     walk->box = *box;
     walk->depth = 0;
     if (tree->levelCount > 0)
-        Push(walk, tree->levelCount - 1, 0);
+        PushGroup(walk, tree->levelCount - 1, 0);
 }
 
 int snwBoxWalk_Next(snwBoxWalk* walk)
@@ -137,7 +137,7 @@ int snwBoxWalk_Next(snwBoxWalk* walk)
         walk->stack[top].mask = mask & (mask - 1);
         if (level == 0)
             return box;
-        Push(walk, level - 1, box);
+        PushGroup(walk, level - 1, box);
     }
     return -1;
 }
@@ -145,7 +145,7 @@ int snwBoxWalk_Next(snwBoxWalk* walk)
 // ---------------------------------------------------------------------------------------------------------------------
 // Nearness
 
-static double Outside(double lower, double upper, double p)
+static double OutsideRange(double lower, double upper, double p)
 {
     double below = lower - p, above = p - upper, most = below > above ? below : above;
     return most > 0.0 ? most : 0.0;
@@ -153,9 +153,9 @@ static double Outside(double lower, double upper, double p)
 
 static double LaneDistance(const snwBoxGroup* group, int lane, snwVec3 p)
 {
-    double x = Outside(group->lower[0][lane], group->upper[0][lane], p.x);
-    double y = Outside(group->lower[1][lane], group->upper[1][lane], p.y);
-    double z = Outside(group->lower[2][lane], group->upper[2][lane], p.z);
+    double x = OutsideRange(group->lower[0][lane], group->upper[0][lane], p.x);
+    double y = OutsideRange(group->lower[1][lane], group->upper[1][lane], p.y);
+    double z = OutsideRange(group->lower[2][lane], group->upper[2][lane], p.z);
     return x * x + y * y + z * z;
 }
 
@@ -205,7 +205,7 @@ int snwNearWalk_Next(snwNearWalk* walk)
 // ---------------------------------------------------------------------------------------------------------------------
 // Order along a space-filling curve
 
-static uint64_t Spread(uint64_t x)
+static uint64_t InterleaveBits(uint64_t x)
 {
     x = (x | x << 32) & 0x001f00000000ffffULL;
     x = (x | x << 16) & 0x001f0000ff0000ffULL;
@@ -219,7 +219,7 @@ uint64_t snwMortonCode(const double point[3])
     const double most = (1 << 20) - 1;
     uint64_t code = 0;
     for (int k = 0; k < 3; ++k)
-        code |= Spread((uint64_t)(fmin(fmax(point[k], 0.0), 1.0) * most)) << k;
+        code |= InterleaveBits((uint64_t)(fmin(fmax(point[k], 0.0), 1.0) * most)) << k;
     return code;
 }
 

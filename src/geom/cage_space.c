@@ -52,7 +52,7 @@ static bool IsInCage(const Work* work, double x, double y)
 // ---------------------------------------------------------------------------------------------------------------------
 // The grid
 
-static void Include(Work* work, snwVec3 point)
+static void IncludeCagePoint(Work* work, snwVec3 point)
 {
     double at[2] = {point.x, point.y};
     work->finite = work->finite && isfinite(point.x) && isfinite(point.y);
@@ -63,7 +63,7 @@ static void Include(Work* work, snwVec3 point)
     }
 }
 
-static snwResult ChooseGrid(Work* work, snwMessage* message)
+static snwResult ChooseCageGrid(Work* work, snwMessage* message)
 {
     const snwCageSpaceDef* def = work->def;
     work->finite = true;
@@ -71,13 +71,13 @@ static snwResult ChooseGrid(Work* work, snwMessage* message)
     // Not finer than a budget of vertices allows; the grid of exact points then holds all that is given.
     work->lower[0] = work->lower[1] = INFINITY, work->upper[0] = work->upper[1] = -INFINITY;
     for (int i = 0; i < def->cageEdgeCount; ++i)
-        Include(work, def->cageEdges[i][0]);
+        IncludeCagePoint(work, def->cageEdges[i][0]);
     double size[2] = {work->upper[0] - work->lower[0], work->upper[1] - work->lower[1]};
     work->step = fmax(def->step, sqrt(fmax(size[0] * size[1], 0) / s_most));
     for (int i = 0; i < def->vertexCount; ++i)
-        Include(work, def->vertices[i]);
+        IncludeCagePoint(work, def->vertices[i]);
     for (int i = 0; i < def->pointCount; ++i)
-        Include(work, def->points[i]);
+        IncludeCagePoint(work, def->points[i]);
     if (!work->finite)
         return snwFail(message, snw_errorInput, NULL, "a corner or a vertex is not finite");
 
@@ -106,7 +106,7 @@ static snwVec3 FromGrid(const Work* work, snwGridPoint point)
 // Points
 
 // The point of the planar at this place, which may be one that was there before; 0 without memory.
-static int AddPoint(Work* work, double x, double y)
+static int AddCagePoint(Work* work, double x, double y)
 {
     int edge;
     snwGridPoint point = OnGrid(work, x, y);
@@ -122,13 +122,13 @@ static void AddGiven(Work* work)
 {
     const snwCageSpaceDef* def = work->def;
     for (int i = 0; i < def->vertexCount && !work->planar.failed; ++i)
-        work->space->bodyVertices[i] = AddPoint(work, def->vertices[i].x, def->vertices[i].y) - snw_frameCorners;
+        work->space->bodyVertices[i] = AddCagePoint(work, def->vertices[i].x, def->vertices[i].y) - snw_frameCorners;
     work->space->bodyCount = work->planar.points.count - snw_frameCorners;
     for (int i = 0; i < def->pointCount && !work->planar.failed; ++i)
-        work->space->pointVertices[i] = AddPoint(work, def->points[i].x, def->points[i].y) - snw_frameCorners;
+        work->space->pointVertices[i] = AddCagePoint(work, def->points[i].x, def->points[i].y) - snw_frameCorners;
 }
 
-static int CountPieces(const Work* work, int edge)
+static int CountEdgePieces(const Work* work, int edge)
 {
     const snwVec3* ends = work->def->cageEdges[edge];
     double pieces = ceil(snwVec3_Distance(ends[0], ends[1]) / work->step);
@@ -139,13 +139,13 @@ static int CountPieces(const Work* work, int edge)
 static void AddEdge(Work* work, int edge)
 {
     const snwVec3* ends = work->def->cageEdges[edge];
-    int pieces = CountPieces(work, edge), last = 0;
+    int pieces = CountEdgePieces(work, edge), last = 0;
     for (int i = 0; i <= pieces && !work->planar.failed; ++i)
     {
         int hitPoint, hitSegment;
         double share = (double)i / pieces;
         snwVec3 at = snwVec3_MulAdd(ends[0], share, snwVec3_Sub(ends[1], ends[0]));
-        int point = AddPoint(work, at.x, at.y);
+        int point = AddCagePoint(work, at.x, at.y);
         if (i > 0 && point != last && !work->planar.failed)
             snwPlanar_Force(&work->planar, last, point, edge, &hitPoint, &hitSegment);
         last = point;
@@ -169,7 +169,7 @@ static void AddFiller(Work* work, double x, double y)
     snwPlanar_AddInside(planar, point, edge / 3);
 }
 
-static void FillInside(Work* work)
+static void FillCageInside(Work* work)
 {
     double height = s_row * work->step;
     int rows = (int)((work->upper[1] - work->lower[1]) / height) + 1;
@@ -187,7 +187,7 @@ static void FillInside(Work* work)
 // ---------------------------------------------------------------------------------------------------------------------
 // Triangles
 
-static void AddTriangle(snwCageSpace* space, int a, int b, int c)
+static void AddCageTriangle(snwCageSpace* space, int a, int b, int c)
 {
     int* to = &space->triangles[3 * (size_t)space->triangleCount++];
     to[0] = a, to[1] = b, to[2] = c;
@@ -205,7 +205,7 @@ static void TakeInside(Work* work)
         for (int k = 0; k < 3; ++k)
             middle = snwVec3_MulAdd(middle, 1.0 / 3, FromGrid(work, planar->points.data[v[k]]));
         if (IsInCage(work, middle.x, middle.y))
-            AddTriangle(work->space, v[0] - snw_frameCorners, v[1] - snw_frameCorners, v[2] - snw_frameCorners);
+            AddCageTriangle(work->space, v[0] - snw_frameCorners, v[1] - snw_frameCorners, v[2] - snw_frameCorners);
     }
 }
 
@@ -220,11 +220,11 @@ static void TakeOutside(Work* work)
             inside = inside && IsInCage(work, def->vertices[v[k]].x, def->vertices[v[k]].y);
         const int* to = work->space->bodyVertices;
         if (!inside && to[v[0]] != to[v[1]] && to[v[1]] != to[v[2]] && to[v[2]] != to[v[0]])
-            AddTriangle(work->space, to[v[0]], to[v[1]], to[v[2]]);
+            AddCageTriangle(work->space, to[v[0]], to[v[1]], to[v[2]]);
     }
 }
 
-static void TakeTriangles(Work* work)
+static void TakePlanarTriangles(Work* work)
 {
     snwCageSpace* space = work->space;
     const snwPlanar* planar = &work->planar;
@@ -245,7 +245,7 @@ snwResult snwFillCage(
 {
     Work work = {.context = context, .def = def, .arena = arena, .space = space, .planar = {.context = context}};
     *space = (snwCageSpace){0};
-    snwResult result = ChooseGrid(&work, message);
+    snwResult result = ChooseCageGrid(&work, message);
     if (result < 0)
         return result;
     space->bodyVertices = snwArena_Alloc(arena, (size_t)def->vertexCount, sizeof *space->bodyVertices);
@@ -258,11 +258,11 @@ snwResult snwFillCage(
         AddGiven(&work);
         for (int i = 0; i < def->cageEdgeCount; ++i)
             AddEdge(&work, i);
-        FillInside(&work);
+        FillCageInside(&work);
     }
 
     if (!arena->failed && !work.planar.failed)
-        TakeTriangles(&work);
+        TakePlanarTriangles(&work);
     bool sound = !arena->failed && !work.planar.failed;
     snwPlanar_Free(&work.planar);
     return sound ? snw_ok : snwFailMemory(message);

@@ -192,18 +192,19 @@ enum
     snw_cornerReach = 4, // points either side that a corner is measured over
 };
 
-static double Turn(const double* a, const double* o, const double* b)
+static double TurnAngle(const double* a, const double* o, const double* b)
 {
     double ux = o[0] - a[0], uy = o[1] - a[1], vx = b[0] - o[0], vy = b[1] - o[1];
     return atan2(fabs(ux * vy - uy * vx), ux * vx + uy * vy);
 }
 
 // Sharp turns of the ring as it came, and of neighbours only the sharpest.
-static void FindCorners(const snwRing* ring, double least, double* turns, bool* corners)
+static void FindSharpCorners(const snwRing* ring, double least, double* turns, bool* corners)
 {
     int count = ring->count, reach = snw_cornerReach;
     for (int i = 0; i < count && count > 4 * reach; ++i)
-        turns[i] = Turn(ring->points[(i + count - reach) % count], ring->points[i], ring->points[(i + reach) % count]);
+        turns[i] = TurnAngle(
+            ring->points[(i + count - reach) % count], ring->points[i], ring->points[(i + reach) % count]);
     for (int i = 0; i < count && count > 4 * reach; ++i)
     {
         corners[i] = turns[i] > least;
@@ -230,7 +231,7 @@ static void SmoothPoints(const snwRing* ring, double reach, const bool* corners,
     }
 }
 
-static double SegmentDistance(const double* p, const double* a, const double* b)
+static double DistanceToSide(const double* p, const double* a, const double* b)
 {
     double ux = b[0] - a[0], uy = b[1] - a[1], vx = p[0] - a[0], vy = p[1] - a[1], u2 = ux * ux + uy * uy;
     double t = u2 > 0 ? fmin(fmax((ux * vx + uy * vy) / u2, 0), 1) : 0;
@@ -249,7 +250,7 @@ static void KeepBetween(const double (*points)[2], int count, int first, int las
         double worst = tolerance;
         for (int i = first + 1; i < to; ++i)
         {
-            double miss = SegmentDistance(points[i % count], points[first % count], points[to % count]);
+            double miss = DistanceToSide(points[i % count], points[first % count], points[to % count]);
             if (miss > worst)
                 worst = miss, far = i;
         }
@@ -287,7 +288,7 @@ bool snwRing_Smooth(const snwRing* ring, const snwSmoothDef* def, snwArena* aren
         return false;
 
     // Half of the tolerance is for moving points, the other half for leaving them out.
-    FindCorners(ring, def->corner, turns, corners);
+    FindSharpCorners(ring, def->corner, turns, corners);
     SmoothPoints(ring, def->tolerance / 2, (const bool*)corners, points, old);
 
     // Two points far apart split the ring, so that each half has chords to begin with.

@@ -162,7 +162,7 @@ typedef struct Finder
     uint8_t* unchecked;
 } Finder;
 
-static int64_t Round(double value)
+static int64_t RoundToGrid(double value)
 {
     return (int64_t)llround(value);
 }
@@ -182,12 +182,12 @@ static void MakePoints(Finder* finder)
     for (int i = 0; i < def->vertexCount; ++i)
     {
         snwVec3 p = snwVec3_Scale(snwVec3_Sub(def->vertices[i], centre), scale);
-        finder->points[i] = (snwGridPoint3){Round(p.x), Round(p.y), Round(p.z)};
+        finder->points[i] = (snwGridPoint3){RoundToGrid(p.x), RoundToGrid(p.y), RoundToGrid(p.z)};
     }
 }
 
 // Floats round, so the box is grown by that.
-static snwBox BoxOf(const Finder* finder, int triangle)
+static snwBox BoxAroundFacet(const Finder* finder, int triangle)
 {
     snwBox box = snwBox_Empty();
     for (int k = 0; k < 3; ++k)
@@ -198,17 +198,17 @@ static snwBox BoxOf(const Finder* finder, int triangle)
     return snwBox_Grow(box, 0.0);
 }
 
-static snwResult BuildTree(Finder* finder, snwArena* arena, snwMessage* message)
+static snwResult BuildTriangleTree(Finder* finder, snwArena* arena, snwMessage* message)
 {
     snwBox* boxes = snwArena_Alloc(arena, (size_t)finder->def->triangleCount, sizeof *boxes);
     for (int i = 0; i < finder->def->triangleCount && boxes != NULL; ++i)
-        boxes[i] = BoxOf(finder, i);
+        boxes[i] = BoxAroundFacet(finder, i);
     return boxes == NULL
                ? snwFailMemory(message)
                : snwBuildBoxTree(arena, boxes, finder->def->triangleCount, &finder->tree, &finder->order, message);
 }
 
-static bool Cross(const Finder* finder, int a, int b)
+static bool CrossTriangles(const Finder* finder, int a, int b)
 {
     const int* u = finder->def->triangles[a];
     const int* v = finder->def->triangles[b];
@@ -219,7 +219,7 @@ static bool Cross(const Finder* finder, int a, int b)
 
 static void AskTree(Finder* finder, int triangle)
 {
-    snwBox box = BoxOf(finder, triangle);
+    snwBox box = BoxAroundFacet(finder, triangle);
     snwBoxWalk walk;
     int found = 0, tried = 0, leaf;
     snwBoxWalk_Start(&walk, &finder->tree, &box);
@@ -229,7 +229,7 @@ static void AskTree(Finder* finder, int triangle)
         if (other == triangle)
             continue;
         tried += 1;
-        if (Cross(finder, triangle, other))
+        if (CrossTriangles(finder, triangle, other))
             found += 1;
     }
     finder->found[triangle] = found;
@@ -245,7 +245,7 @@ static void AskRange(int begin, int end, void* data)
         AskTree(finder, finder->order[leaf]);
 }
 
-static void Collect(const Finder* finder, uint8_t* marks, snwCrossings* crossings)
+static void CollectMarked(const Finder* finder, uint8_t* marks, snwCrossings* crossings)
 {
     int64_t ends = 0; // every pair has two
     for (int i = 0; i < finder->def->triangleCount; ++i)
@@ -274,11 +274,11 @@ snwResult snwFindCrossings(
         MakePoints(&finder);
 
     // Each triangle asks the tree by itself; what is found is collected in the order of triangles.
-    snwResult result = arena.failed ? snwFailMemory(message) : BuildTree(&finder, &arena, message);
+    snwResult result = arena.failed ? snwFailMemory(message) : BuildTriangleTree(&finder, &arena, message);
     if (result >= 0)
     {
         snwParallelFor(context, def->triangleCount, 256, AskRange, &finder);
-        Collect(&finder, marks, crossings);
+        CollectMarked(&finder, marks, crossings);
     }
 
     snwArena_Free(&arena);

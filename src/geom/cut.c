@@ -50,7 +50,7 @@ static int CollectCrossings(const snwCut* cut, uint64_t* keys)
     return count;
 }
 
-static bool FindCrossings(Cutter* cutter)
+static bool FindCutCrossings(Cutter* cutter)
 {
     snwCut* cut = cutter->cut;
 
@@ -83,7 +83,7 @@ static bool FindCrossings(Cutter* cutter)
 }
 
 // The Illinois method: halves the weight of an end that stays, so that no end stays for ever.
-static double FindRoot(const Cutter* cutter, snwVec3 a, snwVec3 b, double valueA, double valueB)
+static double FindEdgeRoot(const Cutter* cutter, snwVec3 a, snwVec3 b, double valueA, double valueB)
 {
     const snwSolid* solid = cutter->def->solid;
     double low = 0, high = 1, size = snwVec3_Distance(a, b), t = 0.5;
@@ -118,7 +118,7 @@ static void FindCutsRange(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         snwCutEdge* edge = &cut->edges[i];
-        edge->t = FindRoot(cutter, cut->positions[edge->inside], cut->positions[edge->outside],
+        edge->t = FindEdgeRoot(cutter, cut->positions[edge->inside], cut->positions[edge->outside],
             cut->lattice.values[edge->inside], cut->lattice.values[edge->outside]);
     }
 }
@@ -136,7 +136,7 @@ static snwResult FindCuts(Cutter* cutter)
 // ---------------------------------------------------------------------------------------------------------------------
 // What is where
 
-static bool ListTets(Cutter* cutter)
+static bool ListCutTets(Cutter* cutter)
 {
     const snwLattice* lattice = &cutter->cut->lattice;
     int* first = snwAllocArray(cutter->context, (size_t)lattice->pointCount + 2, sizeof *first);
@@ -329,7 +329,7 @@ static int FindViolation(const Cutter* cutter, int vertex)
 }
 
 // True if a vertex had to stay.
-static bool MoveVertices(Cutter* cutter)
+static bool MoveCutVertices(Cutter* cutter)
 {
     snwCut* cut = cutter->cut;
     bool refused = false;
@@ -375,14 +375,14 @@ static snwResult MakeCut(Cutter* cutter)
         cut->signs[i] = cut->lattice.values[i] <= 0 ? -1 : 1;
     }
 
-    if (!FindCrossings(cutter) || !ListTets(cutter) || !ListEdgesByOutside(cutter))
+    if (!FindCutCrossings(cutter) || !ListCutTets(cutter) || !ListEdgesByOutside(cutter))
         return snwFailMemory(cutter->message);
     snwResult result = FindCuts(cutter);
     if (result < 0)
         return result;
 
     // What was refused may be possible once the neighbours have moved.
-    for (int i = 0; i < 3 && MoveVertices(cutter); ++i)
+    for (int i = 0; i < 3 && MoveCutVertices(cutter); ++i)
         continue;
     KeepCutsApart(cut);
     return snw_ok;

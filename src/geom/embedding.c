@@ -32,7 +32,7 @@ typedef struct Embedder
 // Six tets around the diagonal 0 6.
 static const int s_hexTets[6][4] = {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6}, {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}};
 
-static bool MakeTets(Embedder* e, snwElements elements)
+static bool SplitIntoTets(Embedder* e, snwElements elements)
 {
     int each = elements.arity == 8 ? 6 : 1;
     e->tetCount = elements.count * each;
@@ -51,7 +51,7 @@ static void AddToBox(snwBox* box, snwVec3 p)
     snwBox_Add(box, (const float[]){(float)p.x, (float)p.y, (float)p.z});
 }
 
-static snwResult BuildTree(Embedder* e)
+static snwResult BuildTetTree(Embedder* e)
 {
     snwBox* boxes = snwArena_Alloc(&e->work, (size_t)e->tetCount + 1, sizeof *boxes);
     if (boxes == NULL)
@@ -83,7 +83,7 @@ static snwResult BuildSkin(Embedder* e)
 }
 
 // Barycentric coordinates; false if the tet (or triangle, seen along z) has no volume.
-static bool Coordinates(const Embedder* e, const int tet[4], snwVec3 p, double w[4])
+static bool BarycentricOf(const Embedder* e, const int tet[4], snwVec3 p, double w[4])
 {
     const snwVec3* x = e->def->vertices;
     if (tet[3] < 0)
@@ -111,7 +111,7 @@ typedef struct Place
     double distance; // m, > 0 outside
 } Place;
 
-static double Least(const double w[4])
+static double LeastWeight(const double w[4])
 {
     return fmin(fmin(w[0], w[1]), fmin(w[2], w[3]));
 }
@@ -132,9 +132,9 @@ static bool FindInside(const Embedder* e, snwVec3 point, Place* place)
     {
         double w[4];
         int tet = e->order[leaf];
-        if (!Coordinates(e, e->tets[tet], point, w) || !(Least(w) > best))
+        if (!BarycentricOf(e, e->tets[tet], point, w) || !(LeastWeight(w) > best))
             continue;
-        best = Least(w);
+        best = LeastWeight(w);
         found = true;
         memcpy(place->corners, e->tets[tet], sizeof place->corners);
         memcpy(place->weights, w, sizeof place->weights);
@@ -168,7 +168,7 @@ static void FindNearTriangle(const Embedder* e, snwVec3 point, Place* place)
     {
         double w[4], sum = 0;
         int tet = e->order[leaf];
-        if (!Coordinates(e, e->tets[tet], point, w))
+        if (!BarycentricOf(e, e->tets[tet], point, w))
             continue;
         snwVec3 at = {0, 0, 0};
         for (int k = 0; k < 3; ++k)
@@ -243,7 +243,7 @@ static void CountOutside(Embedder* e)
 // Gradients at the vertices
 
 // Numbers the mesh vertices that carry points, and writes those numbers into the corners.
-static bool NumberVertices(Embedder* e, int** numbers)
+static bool NumberCarriers(Embedder* e, int** numbers)
 {
     snwEmbedding* out = e->embedding;
     int* number = snwArena_Alloc(&e->work, (size_t)e->def->vertexCount + 1, sizeof *number);
@@ -272,7 +272,7 @@ static bool NumberVertices(Embedder* e, int** numbers)
 }
 
 // Gradients of the four barycentric coordinates times the volume: outward area vectors, over three.
-static void VolumeGradients(const Embedder* e, const int tet[4], snwVec3 gradients[4])
+static void TetGradients(const Embedder* e, const int tet[4], snwVec3 gradients[4])
 {
     static const int faces[4][3] = {{1, 3, 2}, {0, 2, 3}, {0, 3, 1}, {0, 1, 2}};
     for (int k = 0; k < 4; ++k)
@@ -289,7 +289,7 @@ typedef struct Around
     int* tets;
 } Around;
 
-static bool FindAround(Embedder* e, const int* number, Around* around)
+static bool FindTetsAround(Embedder* e, const int* number, Around* around)
 {
     int count = e->embedding->vertexCount;
     around->starts = snwArena_Alloc(&e->work, (size_t)count + 2, sizeof(int));
@@ -318,7 +318,7 @@ static bool FindAround(Embedder* e, const int* number, Around* around)
 
 // g_kj of one vertex: sums over its tets of volume times gradient, divided by the sum of volumes. `slots` holds the
 // place of each mesh vertex in this row, or -1.
-static int GatherRow(Embedder* e, const Around* around, int vertex, int* slots, int first)
+static int GatherGradientRow(Embedder* e, const Around* around, int vertex, int* slots, int first)
 {
     snwEmbedding* out = e->embedding;
     double volume = 0.0;
@@ -331,7 +331,7 @@ static int GatherRow(Embedder* e, const Around* around, int vertex, int* slots, 
         const snwVec3* x = e->def->vertices;
         snwVec3 gradients[4];
 
-        VolumeGradients(e, tet, gradients);
+        TetGradients(e, tet, gradients);
         volume += fabs(snwTet_Volume(x[tet[0]], x[tet[1]], x[tet[2]], x[tet[3]]));
         for (int k = 0; k < 4; ++k)
         {
@@ -360,7 +360,7 @@ static bool MakeGradients(Embedder* e, const int* number)
 {
     snwEmbedding* out = e->embedding;
     Around around;
-    if (!FindAround(e, number, &around))
+    if (!FindTetsAround(e, number, &around))
         return false;
     size_t room = 3 * (size_t)around.starts[out->vertexCount] + (size_t)out->vertexCount +
                   1; // t tets: <= 3 t + 1 vertices
@@ -372,13 +372,13 @@ static bool MakeGradients(Embedder* e, const int* number)
         return false;
     memset(slots, -1, ((size_t)e->def->vertexCount + 1) * sizeof *slots);
     for (int i = 0; i < out->vertexCount; ++i)
-        out->starts[i + 1] = out->starts[i] + GatherRow(e, &around, i, slots, out->starts[i]);
+        out->starts[i + 1] = out->starts[i] + GatherGradientRow(e, &around, i, slots, out->starts[i]);
     return true;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult Embed(Embedder* e)
+static snwResult EmbedAll(Embedder* e)
 {
     snwEmbedding* out = e->embedding;
     size_t count = (size_t)e->def->pointCount + 1;
@@ -394,18 +394,18 @@ static snwResult Embed(Embedder* e)
     bool whole = e->def->choose != NULL;
 
     // With `choose` points are looked for in the whole mesh; gradients come from the elements that are simulated.
-    if (e->arena->failed || e->outside == NULL || !MakeTets(e, whole ? e->def->whole : e->def->elements))
+    if (e->arena->failed || e->outside == NULL || !SplitIntoTets(e, whole ? e->def->whole : e->def->elements))
         return snwFailMemory(e->message);
-    snwResult result = BuildTree(e);
+    snwResult result = BuildTetTree(e);
     if (result >= 0)
         result = BuildSkin(e);
     if (result < 0)
         return result;
     snwParallelFor(e->context, e->def->pointCount, 64, PlaceRange, e);
     CountOutside(e);
-    if (whole && !MakeTets(e, e->def->elements))
+    if (whole && !SplitIntoTets(e, e->def->elements))
         return snwFailMemory(e->message);
-    if (!NumberVertices(e, &number) || (!flat && !MakeGradients(e, number)))
+    if (!NumberCarriers(e, &number) || (!flat && !MakeGradients(e, number)))
         return snwFailMemory(e->message);
 
     return snw_ok;
@@ -422,7 +422,7 @@ snwResult snwEmbedPoints(snwArena* arena, const snwEmbeddingDef* def, snwEmbeddi
     *embedding = (snwEmbedding){0};
     if (def->elements.count < 1)
         return snwFail(message, snw_errorArgument, "give it tets, hexes or triangles", "no elements to carry points");
-    snwResult result = Embed(&e);
+    snwResult result = EmbedAll(&e);
     if (e.skin != NULL)
         snwDestroySoup(e.skin);
     snwFree(e.context, e.skinTriangles);
@@ -444,13 +444,13 @@ typedef struct Move
     const snwEmbeddingMove* move;
 } Move;
 
-static const float* PositionOf(const snwEmbeddingMove* move, int vertex)
+static const float* PositionOfMoved(const snwEmbeddingMove* move, int vertex)
 {
     return (const float*)((const char*)move->positions + (size_t)vertex * (size_t)move->stride);
 }
 
 // Position and gradient of each carrying vertex: 3 + 9 floats.
-static void MoveVertices(int begin, int end, void* data)
+static void MoveCarriers(int begin, int end, void* data)
 {
     const Move* m = data;
     const snwEmbedding* embedding = m->embedding;
@@ -459,7 +459,7 @@ static void MoveVertices(int begin, int end, void* data)
     for (int i = begin; i < end; ++i)
     {
         float* out = m->move->scratch + 12 * (size_t)i;
-        const float* own = PositionOf(m->move, embedding->vertices[i]);
+        const float* own = PositionOfMoved(m->move, embedding->vertices[i]);
         memcpy(out, own, 3 * sizeof(float));
         memset(out + 3, 0, 9 * sizeof(float));
 
@@ -468,7 +468,7 @@ static void MoveVertices(int begin, int end, void* data)
         {
             // The gradients of a row sum to nothing, so positions count from the vertex: fewer digits are lost far
             // away.
-            const float* x = PositionOf(m->move, embedding->neighbours[k]);
+            const float* x = PositionOfMoved(m->move, embedding->neighbours[k]);
             const float* g = embedding->gradients[k];
             for (int row = 0; row < 3; ++row)
                 for (int column = 0; column < 3; ++column)
@@ -505,6 +505,6 @@ static void MovePoints(int begin, int end, void* data)
 void snwEmbedding_Evaluate(snwContext* context, const snwEmbedding* embedding, const snwEmbeddingMove* move)
 {
     Move m = {embedding, move};
-    snwParallelFor(context, embedding->vertexCount, 1024, MoveVertices, &m);
+    snwParallelFor(context, embedding->vertexCount, 1024, MoveCarriers, &m);
     snwParallelFor(context, embedding->pointCount, 1024, MovePoints, &m);
 }

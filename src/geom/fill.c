@@ -106,7 +106,7 @@ typedef struct LossLoop
 } LossLoop;
 
 // How far out of the mesh; what is within `slight` of its surface is on it, whichever the side.
-static double Outside(const snwSoup* mesh, snwVec3 point, double slight)
+static double OutsideMesh(const snwSoup* mesh, snwVec3 point, double slight)
 {
     double distance = snwSoup_Closest(mesh, point).distance;
     return distance < slight || snwSoup_Winding(mesh, point) < 0.5 ? distance : -distance;
@@ -128,7 +128,7 @@ static void MeasureLoss(int begin, int end, void* data)
         int count = size < 2 * loop->slight ? 1 : snw_fillSamples;
         loop->outside[i] = -INFINITY;
         for (int k = 0; k < count && !loop->filler->inside.hidden[i]; ++k)
-            loop->outside[i] = fmaxf(loop->outside[i], (float)Outside(loop->mesh, samples[k], loop->slight));
+            loop->outside[i] = fmaxf(loop->outside[i], (float)OutsideMesh(loop->mesh, samples[k], loop->slight));
     }
 }
 
@@ -171,7 +171,7 @@ static snwResult FindLost(Filler* filler, Attempt* attempt)
 // ---------------------------------------------------------------------------------------------------------------------
 // Attempts
 
-static double Wanted(const Filler* filler)
+static double WantedCount(const Filler* filler)
 {
     return filler->def->tets > 0 ? filler->def->tets : filler->def->vertices;
 }
@@ -202,13 +202,13 @@ static bool FindTorn(Filler* filler, Attempt* attempt)
     return parents != NULL;
 }
 
-static snwResult Judge(Filler* filler, Attempt* attempt)
+static snwResult JudgeAttempt(Filler* filler, Attempt* attempt)
 {
     attempt->quality = snwTetMesh_Quality(&attempt->mesh);
     attempt->sharp = !IsWellShaped(&attempt->quality);
     attempt->volumeError = filler->volume > 0 ? fabs(attempt->quality.volume / filler->volume - 1) : 0;
-    if (Wanted(filler) > 0)
-        attempt->miss = fabs(log(CountOf(filler, &attempt->mesh) / Wanted(filler)));
+    if (WantedCount(filler) > 0)
+        attempt->miss = fabs(log(CountOf(filler, &attempt->mesh) / WantedCount(filler)));
     if (!FindTorn(filler, attempt))
         return snwFailMemory(filler->message);
     return FindLost(filler, attempt);
@@ -230,7 +230,7 @@ static snwResult MakeAttempt(Filler* filler, Attempt* attempt)
         .asItIs = attempt->thick || filler->volume == 0}; // a level below 0 would make thin parts vanish again
     filler->meshings++;
     snwResult result = snwStuffSolid(filler->context, &stuff, &attempt->arena, &attempt->mesh, filler->message);
-    return result < 0 ? result : Judge(filler, attempt);
+    return result < 0 ? result : JudgeAttempt(filler, attempt);
 }
 
 static bool IsLossy(const Attempt* attempt)
@@ -243,13 +243,13 @@ static bool IsVolumeOff(const Filler* filler, const Attempt* attempt)
     return !filler->sheet && attempt->volumeError > filler->def->volumeError;
 }
 
-static bool IsSound(const Filler* filler, const Attempt* attempt)
+static bool IsSoundAttempt(const Filler* filler, const Attempt* attempt)
 {
     return attempt->arena.context != NULL && !attempt->sharp && !IsLossy(attempt) && !IsVolumeOff(filler, attempt);
 }
 
 // Is a better than b? What is worst about a mesh comes first.
-static bool IsBetter(const Filler* filler, const Attempt* a, const Attempt* b)
+static bool IsBetterAttempt(const Filler* filler, const Attempt* a, const Attempt* b)
 {
     if (b->arena.context == NULL)
         return true;
@@ -264,9 +264,9 @@ static bool IsBetter(const Filler* filler, const Attempt* a, const Attempt* b)
     return IsVolumeOff(filler, a) ? a->volumeError < b->volumeError : a->miss < b->miss;
 }
 
-static void KeepBetter(const Filler* filler, Attempt* best, Attempt* other)
+static void KeepBetterAttempt(const Filler* filler, Attempt* best, Attempt* other)
 {
-    if (IsBetter(filler, other, best))
+    if (IsBetterAttempt(filler, other, best))
     {
         Attempt swap = *best;
         *best = *other;
@@ -333,23 +333,23 @@ static snwResult Thicken(Filler* filler, const Attempt* attempt)
 // Counts fall with the cube of the spacing; where most cells are at the surface or refined, with less.
 static void AimAtCount(Filler* filler, const Attempt* attempt)
 {
-    double ratio = CountOf(filler, &attempt->mesh) / Wanted(filler);
+    double ratio = CountOf(filler, &attempt->mesh) / WantedCount(filler);
     filler->spacing *= fmin(fmax(pow(ratio, 0.4), 0.5), 1.6);
     filler->spacing = fmin(filler->spacing, SNW_FILL_COARSE * filler->asked);
 }
 
 // Smaller cells where the body is thin; larger ones elsewhere pay for them if there is a count to keep.
-static snwResult Refine(Filler* filler, const Attempt* attempt)
+static snwResult RefineAttempt(Filler* filler, const Attempt* attempt)
 {
     filler->ratio /= 2;
     filler->balances = 0;
-    if (Wanted(filler) > 0)
+    if (WantedCount(filler) > 0)
         filler->spacing = fmin(filler->spacing * 1.4, SNW_FILL_COARSE * filler->asked);
     return attempt->thick ? Thicken(filler, attempt) : snw_ok;
 }
 
 // What thickening adds is taken from the rest of the surface, a little everywhere, and what chords lose comes back.
-static bool Balance(Filler* filler, const Attempt* attempt)
+static bool BalanceVolume(Filler* filler, const Attempt* attempt)
 {
     double extra = attempt->quality.volume - filler->volume, limit = 0.3 * attempt->detail;
     double inset = fmin(fmax(filler->inside.inset + extra / filler->area, -limit), limit);
@@ -359,20 +359,21 @@ static bool Balance(Filler* filler, const Attempt* attempt)
 }
 
 // What to try next; false: nothing is left, or nothing is wrong.
-static bool Change(Filler* filler, const Attempt* attempt, snwResult* result)
+static bool ChangeAttempt(Filler* filler, const Attempt* attempt, snwResult* result)
 {
     // From the likeliest remedy to the last resort (see the top of the file).
-    bool off = IsVolumeOff(filler, attempt), large = CountOf(filler, &attempt->mesh) > snw_fillLarge * Wanted(filler);
-    bool finer = filler->ratio / 2 >= filler->def->finest && !(large && Wanted(filler) > 0);
+    bool off = IsVolumeOff(filler, attempt),
+         large = CountOf(filler, &attempt->mesh) > snw_fillLarge * WantedCount(filler);
+    bool finer = filler->ratio / 2 >= filler->def->finest && !(large && WantedCount(filler) > 0);
     double spacing = filler->spacing;
-    if (attempt->thick && !IsLossy(attempt) && off && !attempt->sharp && Balance(filler, attempt))
+    if (attempt->thick && !IsLossy(attempt) && off && !attempt->sharp && BalanceVolume(filler, attempt))
         return true;
 
     if ((off || attempt->lostArea > SNW_FILL_REFINE || attempt->torn) && finer)
-        *result = Refine(filler, attempt);
+        *result = RefineAttempt(filler, attempt);
     else if (attempt->lostArea > SNW_FILL_LOST && filler->thickenings++ < snw_fillThickenings)
         *result = Thicken(filler, attempt);
-    else if (off && !attempt->thick && filler->smaller > 0.5 && !(large && Wanted(filler) > 0))
+    else if (off && !attempt->thick && filler->smaller > 0.5 && !(large && WantedCount(filler) > 0))
         filler->smaller *= 0.8;
     else if (attempt->sharp && filler->shift.x == 0)
         filler->shift = (snwVec3){0.17, 0.31, 0.23};
@@ -380,7 +381,7 @@ static bool Change(Filler* filler, const Attempt* attempt, snwResult* result)
         filler->shift = (snwVec3){0.43, 0.11, 0.37};
     else
     {
-        if (Wanted(filler) > 0 && attempt->miss > SNW_FILL_COUNT)
+        if (WantedCount(filler) > 0 && attempt->miss > SNW_FILL_COUNT)
             AimAtCount(filler, attempt);
         return fabs(filler->spacing / spacing - 1) > 0.015 && !attempt->thick;
     }
@@ -388,7 +389,7 @@ static bool Change(Filler* filler, const Attempt* attempt, snwResult* result)
     return *result >= 0;
 }
 
-static snwResult Search(Filler* filler, Attempt* best)
+static snwResult SearchFilling(Filler* filler, Attempt* best)
 {
     snwResult result = snw_ok;
     for (bool again = true; again && filler->meshings < snw_fillMeshings;)
@@ -413,8 +414,9 @@ static snwResult Search(Filler* filler, Attempt* best)
         }
 
         // Another count is not worth what it breaks.
-        again = (!IsSound(filler, best) || IsSound(filler, &attempt)) && Change(filler, &attempt, &result);
-        KeepBetter(filler, best, &attempt);
+        again = (!IsSoundAttempt(filler, best) || IsSoundAttempt(filler, &attempt)) &&
+                ChangeAttempt(filler, &attempt, &result);
+        KeepBetterAttempt(filler, best, &attempt);
     }
 
     // A later attempt that fails does not spoil an earlier one.
@@ -517,7 +519,7 @@ static snwResult Warn(const Filler* filler, const Attempt* best, const snwFillRe
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult CheckDef(const snwFillDef* def, snwMessage* message)
+static snwResult CheckFillDef(const snwFillDef* def, snwMessage* message)
 {
     if (!(def->finest >= 0.125 && def->finest <= 1))
         return snwFail(
@@ -564,7 +566,7 @@ static double LeastVolume(const Filler* filler)
     return 0.01 * filler->mend.after.size * filler->mend.after.area / 4;
 }
 
-static snwResult FirstSpacing(Filler* filler)
+static snwResult FindFirstSpacing(Filler* filler)
 {
     snwSolid solid = snwInside_Solid(&filler->inside);
     snwResult result = snw_ok;
@@ -639,7 +641,7 @@ static snwResult DropSpecks(Filler* filler)
     return snwMend_Keep(&filler->work, mend, keep, filler->message);
 }
 
-static snwResult Finish(Filler* filler, const Attempt* best, snwArena* arena, snwFilling* filling)
+static snwResult FinishFilling(Filler* filler, const Attempt* best, snwArena* arena, snwFilling* filling)
 {
     snwBoneLabels labels = {0};
     snwSolid solid = snwInside_Solid(&filler->inside);
@@ -666,19 +668,19 @@ static snwResult Finish(Filler* filler, const Attempt* best, snwArena* arena, sn
     return Warn(filler, best, &filling->report);
 }
 
-static snwResult Fill(Filler* filler, snwArena* arena, snwFilling* filling)
+static snwResult MakeFilling(Filler* filler, snwArena* arena, snwFilling* filling)
 {
     Attempt best = {0};
-    snwResult result = CheckDef(filler->def, filler->message);
+    snwResult result = CheckFillDef(filler->def, filler->message);
     result = result < 0 ? result : MendAll(filler);
     result = result < 0 ? result : DropSpecks(filler);
     result = result < 0 ? result
                         : snwInside_Create(filler->context, &filler->mend, filler->bones, filler->def->innerCount,
                               &filler->inside, filler->message);
-    result = result < 0 ? result : FirstSpacing(filler);
-    result = result < 0 ? result : Search(filler, &best);
+    result = result < 0 ? result : FindFirstSpacing(filler);
+    result = result < 0 ? result : SearchFilling(filler, &best);
     if (result >= 0)
-        result = Finish(filler, &best, arena, filling);
+        result = FinishFilling(filler, &best, arena, filling);
     snwArena_Free(&best.arena);
     return result;
 }
@@ -689,7 +691,7 @@ snwResult snwFillSurface(
     *filling = (snwFilling){0};
     Filler filler = {
         .context = context, .def = def, .work = {.context = context}, .message = message, .ratio = 1, .smaller = 1};
-    snwResult result = Fill(&filler, arena, filling);
+    snwResult result = MakeFilling(&filler, arena, filling);
     snwInside_Free(&filler.inside);
     snwArena_Free(&filler.work);
     if (result < 0)

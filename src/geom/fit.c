@@ -140,7 +140,7 @@ static snwResult MakeTry(Fitter* fitter, double spacing, snwVec3 shift, bool coa
 }
 
 // Keeps the better one in best and frees the other.
-static void KeepBetter(Try* best, Try* other)
+static void KeepBetterTry(Try* best, Try* other)
 {
     bool better = best->arena.context == NULL || other->miss < best->miss;
     if (better)
@@ -215,7 +215,7 @@ static snwResult FindSpacing(Fitter* fitter, double spacing, bool coarseInside, 
 
         // A large mesh costs a second and jitters more where it is graded: what is near enough gets wider every time.
         double aim = attempt.fit.mesh.tetCount < snw_fitLarge ? SNW_FIT_AIM : SNW_FIT_AIM * (1 + turn);
-        KeepBetter(best, &attempt);
+        KeepBetterTry(best, &attempt);
         if (best->miss < aim)
             break;
         spacing = NextSpacing(&search, power, log(spacing), logRatio, turn % snw_fitSymmetric);
@@ -252,7 +252,7 @@ static snwResult TryOtherInside(Fitter* fitter, Try* best)
     return result;
 }
 
-static snwResult CheckDef(const snwFitDef* def, snwMessage* message)
+static snwResult CheckFitDef(const snwFitDef* def, snwMessage* message)
 {
     if (def->tets <= 0 && def->vertices <= 0 && def->skinVertices <= 0 && def->elasticVertices <= 0)
         return snwFail(message, snw_errorArgument, "set tets, vertices, skinVertices or elasticVertices",
@@ -263,7 +263,7 @@ static snwResult CheckDef(const snwFitDef* def, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult Finish(Fitter* fitter, Try* best, snwArena* arena, snwFit* fit)
+static snwResult FinishFit(Fitter* fitter, Try* best, snwArena* arena, snwFit* fit)
 {
     // Into the caller's memory.
     *fit = best->fit;
@@ -299,7 +299,7 @@ snwResult snwFitMesh(snwContext* context, const snwFitDef* def, snwArena* arena,
     *fit = (snwFit){0};
     Fitter fitter = {.context = context, .def = def, .message = message};
     Try best = {0};
-    snwResult result = CheckDef(def, message);
+    snwResult result = CheckFitDef(def, message);
     result = result < 0 ? result : snwSolid_Volume(context, def->solid, &fitter.volume, message);
     if (result >= 0 && !(fitter.volume > 0))
         result = snwFail(message, snw_errorInput, "give it some shape", "the solid is empty");
@@ -309,7 +309,7 @@ snwResult snwFitMesh(snwContext* context, const snwFitDef* def, snwArena* arena,
     if (result >= 0 && def->solid->boneCount > 0 && ElasticMiss(&fitter, &best) > SNW_FIT_ELASTIC)
         result = TryOtherInside(&fitter, &best);
     if (result >= 0)
-        result = Finish(&fitter, &best, arena, fit);
+        result = FinishFit(&fitter, &best, arena, fit);
     snwArena_Free(&best.arena);
     return result;
 }

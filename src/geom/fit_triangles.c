@@ -245,7 +245,7 @@ static double SignedDistance2(const Side* sides, int count, double x, double y, 
     return inside ? least : -least;
 }
 
-static void FillRow(double x0, double y, int count, double spacing, int sideCount, Lattice* lattice)
+static void FillLatticeRow(double x0, double y, int count, double spacing, int sideCount, Lattice* lattice)
 {
     for (int i = 0; i < count && lattice->count < lattice->capacity; ++i)
     {
@@ -274,7 +274,8 @@ static void FillLattice(const snwOutline* outline, double spacing, Lattice* latt
     {
         double y = middle[1] + (j + 0.37) * row; // off the middle: points of the rings like to lie on it
         int sideCount = GatherSides(outline, y, spacing, lattice->near);
-        FillRow(middle[0] + ((j & 1 ? 0.5 : 0.0) - columns) * spacing, y, 2 * columns, spacing, sideCount, lattice);
+        FillLatticeRow(
+            middle[0] + ((j & 1 ? 0.5 : 0.0) - columns) * spacing, y, 2 * columns, spacing, sideCount, lattice);
     }
 }
 
@@ -355,7 +356,7 @@ static snwResult AddLattice(const Fit* fit, Attempt* attempt, const Lattice* lat
     return planar->failed ? snwFailMemory(fit->message) : snw_ok;
 }
 
-static snwResult FillInside(const Fit* fit, Attempt* attempt, int wanted)
+static snwResult FillOutline(const Fit* fit, Attempt* attempt, int wanted)
 {
     Lattice lattice = {.capacity = 2 * wanted + 64, .lower = {INFINITY, INFINITY}, .upper = {-INFINITY, -INFINITY}};
     if (wanted < 1)
@@ -414,7 +415,7 @@ static snwResult TryFit(const Fit* fit, int ringPoints, int innerPoints, Attempt
     *attempt = EmptyAttempt(fit->context);
     snwResult result = ResampleRings(fit, ringPoints, attempt);
     result = result < 0 ? result : snwFlatWork_Create(&attempt->work, fit->context, attempt->outline, fit->message);
-    result = result < 0 ? result : FillInside(fit, attempt, innerPoints);
+    result = result < 0 ? result : FillOutline(fit, attempt, innerPoints);
     result = result < 0 ? result : snwFlatWork_Relax(&attempt->work, snw_spreadPasses, false);
     result = result < 0 ? result : snwFlatWork_Relax(&attempt->work, snw_smoothPasses, true);
     result = result < 0 ? result : snwFlatWork_Refine(&attempt->work, &def);
@@ -425,7 +426,7 @@ static snwResult TryFit(const Fit* fit, int ringPoints, int innerPoints, Attempt
 }
 
 // Repeats with the numbers corrected by what came out; *best is the nearest.
-static snwResult Search(const Fit* fit, int wantedRing, Attempt* best)
+static snwResult SearchCounts(const Fit* fit, int wantedRing, Attempt* best)
 {
     // What came out against what was wanted: both counts are corrected by the difference.
     int wantedInner = fit->def->vertices - wantedRing, ringPoints = wantedRing, innerPoints = wantedInner;
@@ -503,7 +504,7 @@ static void PutCodes(const snwFlatMesh* mesh, uint64_t* codes, int* order)
 }
 
 // order: by place the vertex that comes there.
-static void MoveVertices(const int* order, double (*vertices)[2], int* places, snwFlatMesh* mesh)
+static void ReorderVertices(const int* order, double (*vertices)[2], int* places, snwFlatMesh* mesh)
 {
     memcpy(vertices, mesh->vertices, (size_t)mesh->vertexCount * sizeof *vertices);
     for (int i = 0; i < mesh->vertexCount; ++i)
@@ -517,7 +518,7 @@ static void MoveVertices(const int* order, double (*vertices)[2], int* places, s
         mesh->edges[i / 2][i % 2] = places[mesh->edges[i / 2][i % 2]];
 }
 
-static snwResult OrderVertices(const Fit* fit, snwFlatMesh* mesh)
+static snwResult OrderFlatVertices(const Fit* fit, snwFlatMesh* mesh)
 {
     snwArena scratch = {.context = fit->context};
     size_t count = (size_t)mesh->vertexCount;
@@ -529,7 +530,7 @@ static snwResult OrderVertices(const Fit* fit, snwFlatMesh* mesh)
         PutCodes(mesh, codes, order);
     bool good = !scratch.failed && snwSortKeys(fit->context, codes, order, mesh->vertexCount);
     if (good)
-        MoveVertices(order, vertices, places, mesh);
+        ReorderVertices(order, vertices, places, mesh);
     snwArena_Free(&scratch);
     return good ? snw_ok : snwFailMemory(fit->message);
 }
@@ -549,7 +550,7 @@ static snwResult CheckFit(const snwOutline* outline, const snwFlatFitDef* def, s
     return snw_ok;
 }
 
-static snwResult Prepare(Fit* fit, int* ringPoints)
+static snwResult PrepareRings(Fit* fit, int* ringPoints)
 {
     int total = 0;
     double length = 0;
@@ -608,17 +609,17 @@ snwResult snwFitTriangles(snwContext* context, const snwOutline* outline, const 
     int ringPoints = 0;
     *mesh = (snwFlatMesh){0};
     snwResult result = CheckFit(outline, def, message);
-    result = result < 0 ? result : Prepare(&fit, &ringPoints);
+    result = result < 0 ? result : PrepareRings(&fit, &ringPoints);
 
     // The best try, finished, its vertices put in order.
     if (result == snw_ok)
     {
         Attempt best = EmptyAttempt(context);
-        result = Search(&fit, ringPoints, &best);
+        result = SearchCounts(&fit, ringPoints, &best);
         if (result == snw_ok)
             result = snwFlatWork_Finish(&best.work, arena, mesh);
         if (result == snw_ok)
-            result = OrderVertices(&fit, mesh);
+            result = OrderFlatVertices(&fit, mesh);
         FreeAttempt(&best);
     }
 

@@ -132,7 +132,7 @@ static int MirrorRing(const snwFlatRing* ring, snwSplinePoint* out, int* owners)
     return count;
 }
 
-static bool MakeRing(const snwFlatRing* source, snwArena* arena, snwRing* ring)
+static bool MakeFlatRing(const snwFlatRing* source, snwArena* arena, snwRing* ring)
 {
     size_t most = 2 * (size_t)source->count, samples = most * snw_spanSamples;
     snwSplinePoint* points = snwArena_Alloc(arena, most, sizeof *points);
@@ -166,7 +166,7 @@ snwResult snwFlat_MakeOutline(
         snwResult result = CheckRing(&blueprint->rings[r], r, message);
         if (result < 0)
             return result;
-        if (!MakeRing(&blueprint->rings[r], arena, &rings[r]))
+        if (!MakeFlatRing(&blueprint->rings[r], arena, &rings[r]))
             return snwFailMemory(message);
     }
 

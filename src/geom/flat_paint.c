@@ -78,7 +78,7 @@ static void AddPiece(float* row, int width, double x0, double x1, double height)
     row[last + 1] += (float)(height - done);
 }
 
-static void AddLine(const Painter* painter, const double a[2], const double b[2], double sign)
+static void AddPaintLine(const Painter* painter, const double a[2], const double b[2], double sign)
 {
     // In pixels, always downwards; turned round, it counts the other way.
     int width = painter->picture->width, height = painter->picture->height;
@@ -112,7 +112,7 @@ static void AddPolygon(const Painter* painter, const double (*points)[2], int co
         area += points[i][0] * points[(i + 1) % count][1] - points[(i + 1) % count][0] * points[i][1];
     double sign = (area > 0) == hole ? -1 : 1;
     for (int i = 0; i < count; ++i)
-        AddLine(painter, points[i], points[(i + 1) % count], sign);
+        AddPaintLine(painter, points[i], points[(i + 1) % count], sign);
 }
 
 static void SumRows(const Painter* painter, Area area)
@@ -193,7 +193,7 @@ static void AddStroke(const Painter* painter, const double (*points)[2], int cou
 // ---------------------------------------------------------------------------------------------------------------------
 // Soft edges
 
-static int Inside(int index, int count)
+static int ClampToPicture(int index, int count)
 {
     return index < 0 ? 0 : index >= count ? count - 1 : index;
 }
@@ -203,11 +203,11 @@ static void BlurRow(const float* in, float* out, int count, int reach)
 {
     double sum = 0, share = 1.0 / (2 * reach + 1);
     for (int i = -reach; i <= reach; ++i)
-        sum += in[Inside(i, count)];
+        sum += in[ClampToPicture(i, count)];
     for (int i = 0; i < count; ++i)
     {
         out[i] = (float)(sum > 0 ? sum * share : 0);
-        sum += in[Inside(i + reach + 1, count)] - in[Inside(i - reach, count)];
+        sum += in[ClampToPicture(i + reach + 1, count)] - in[ClampToPicture(i - reach, count)];
     }
 }
 
@@ -224,11 +224,11 @@ static void BlurColumns(const Painter* painter, Area area, int reach)
     memset(sums, 0, (size_t)width * sizeof *sums);
     for (int j = -reach; j <= reach; ++j)
         for (int i = 0; i < width; ++i)
-            sums[i] += in[(size_t)Inside(j, height) * pitch + (size_t)i];
+            sums[i] += in[(size_t)ClampToPicture(j, height) * pitch + (size_t)i];
     for (int j = 0; j < height; ++j)
     {
-        const float* enter = in + (size_t)Inside(j + reach + 1, height) * pitch;
-        const float* leave = in + (size_t)Inside(j - reach, height) * pitch;
+        const float* enter = in + (size_t)ClampToPicture(j + reach + 1, height) * pitch;
+        const float* leave = in + (size_t)ClampToPicture(j - reach, height) * pitch;
         for (int i = 0; i < width; ++i)
         {
             out[(size_t)j * pitch + (size_t)i] = (float)(sums[i] > 0 ? sums[i] * share : 0);
@@ -238,7 +238,7 @@ static void BlurColumns(const Painter* painter, Area area, int reach)
 }
 
 // Three box blurs along rows and columns are close to a Gaussian.
-static void Soften(const Painter* painter, Area area, double soft)
+static void SoftenArea(const Painter* painter, Area area, double soft)
 {
     size_t pitch = (size_t)painter->picture->width + 2;
     int reach = (int)lrint(soft / painter->pixel / 3), width = area.right - area.left, height = area.bottom - area.top;
@@ -345,7 +345,7 @@ static void PaintRim(Painter* painter, const snwPaint* paint)
 {
     for (int r = 0; r < painter->outline.ringCount; ++r)
         AddStroke(painter, painter->outline.rings[r].points, painter->outline.rings[r].count, true, paint->width);
-    Soften(painter, WholeArea(painter), paint->soft);
+    SoftenArea(painter, WholeArea(painter), paint->soft);
     Composite(painter, paint, WholeArea(painter), false);
 }
 
@@ -374,7 +374,7 @@ static bool PaintShape(Painter* painter, const snwPaint* paint)
             SumRows(painter, area);
         }
 
-        Soften(painter, area, paint->soft);
+        SoftenArea(painter, area, paint->soft);
         Composite(painter, paint, area, turned == 1);
     }
 

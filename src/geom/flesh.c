@@ -31,7 +31,7 @@ static double EllipsoidDistance(snwVec3 p, snwVec3 r)
     return (k - 1) * (least + share * (k / slope - least));
 }
 
-static double BoxDistance(snwVec3 p, snwVec3 half, double round)
+static double RoundBoxDistance(snwVec3 p, snwVec3 half, double round)
 {
     snwVec3 q = {fabs(p.x) - half.x + round, fabs(p.y) - half.y + round, fabs(p.z) - half.z + round};
     snwVec3 out = {fmax(q.x, 0), fmax(q.y, 0), fmax(q.z, 0)};
@@ -143,7 +143,7 @@ static double PartDistance(const snwFleshPart* part, snwVec3 point)
         case snw_partEllipsoid:
             return EllipsoidDistance(local, part->size);
         case snw_partBox:
-            return BoxDistance(local, part->size, part->round);
+            return RoundBoxDistance(local, part->size, part->round);
         case snw_partTorus:
             return TorusDistance(local, part->size);
         default:
@@ -218,7 +218,7 @@ static void FinishGroup(Melting* m)
 }
 
 // The grid's cell of a point; -1: outside.
-static int FindCell(const snwFlesh* flesh, snwVec3 point)
+static int FindFleshCell(const snwFlesh* flesh, snwVec3 point)
 {
     if (flesh->cellStart == NULL)
         return -1;
@@ -238,7 +238,7 @@ static int FindCell(const snwFlesh* flesh, snwVec3 point)
 static double Distance(
     const snwFlesh* flesh, snwVec3 point, Which which, float color[3]) // NOLINT: mixed through melting
 {
-    int cell = FindCell(flesh, point), group = -1;
+    int cell = FindFleshCell(flesh, point), group = -1;
     int first = cell >= 0 ? flesh->cellStart[cell] : 0;
     int last = cell >= 0 ? flesh->cellStart[cell + 1] : flesh->partCount;
     float groupColor[3] = {0};
@@ -314,7 +314,7 @@ double snwFlesh_BoneDistance(const snwFlesh* flesh, int bone, snwVec3 point)
     return distance;
 }
 
-static double SolidDistance(snwVec3 point, const void* data)
+static double FleshSolidDistance(snwVec3 point, const void* data)
 {
     return snwFlesh_Distance(data, point);
 }
@@ -326,7 +326,7 @@ static double SolidBoneDistance(int bone, snwVec3 point, const void* data)
 
 snwSolid snwFlesh_Solid(const snwFlesh* flesh)
 {
-    return (snwSolid){.distance = SolidDistance,
+    return (snwSolid){.distance = FleshSolidDistance,
         .boneDistance = flesh->boneCount > 0 ? SolidBoneDistance : NULL,
         .boneCount = flesh->boneCount,
         .data = flesh,
@@ -422,7 +422,7 @@ static void FindBall(snwFleshPart* part)
                                                      : snwVec3_Length(part->size);
 }
 
-static double SegmentDistance(const snwFleshBone* bone, snwVec3 p)
+static double CoreDistance(const snwFleshBone* bone, snwVec3 p)
 {
     snwRoundCone cone = MakeCone(bone->head, bone->tail, 0, 0);
     snwVec3 core;
@@ -435,7 +435,7 @@ static int NearestBone(const snwFlesh* flesh, snwVec3 p)
     double least = DBL_MAX;
     for (int i = 0; i < flesh->boneCount; ++i)
     {
-        double distance = SegmentDistance(&flesh->bones[i], p);
+        double distance = CoreDistance(&flesh->bones[i], p);
         if (distance < least)
         {
             least = distance;
@@ -445,7 +445,7 @@ static int NearestBone(const snwFlesh* flesh, snwVec3 p)
     return best;
 }
 
-static void FindBones(const snwFlesh* flesh, snwFleshPart* part)
+static void FindPartBones(const snwFlesh* flesh, snwFleshPart* part)
 {
     bool curve = IsCurve(part->kind);
     for (int i = 0; curve && i < part->pointCount; ++i)
@@ -457,7 +457,7 @@ static void FindBones(const snwFlesh* flesh, snwFleshPart* part)
 
 static bool PreparePart(snwFlesh* flesh, snwFleshPart* part, snwArena* arena)
 {
-    FindBones(flesh, part);
+    FindPartBones(flesh, part);
     if (IsCurve(part->kind) && !PrepareCones(part, arena))
         return false;
     FindBall(part);

@@ -27,7 +27,7 @@ typedef struct Improver
 } Improver;
 
 // Above 0: good. The measure follows the angles' cosines, which needs no library function.
-static double Score(const snwVec3 p[4])
+static double ScoreTet(const snwVec3 p[4])
 {
     double smallest, largest, volume = snwTet_Volume(p[0], p[1], p[2], p[3]);
     if (!(volume > 0))
@@ -45,7 +45,7 @@ static double TetScore(const Improver* improver, int tet, int vertex, snwVec3 pl
     snwVec3 p[4];
     for (int k = 0; k < 4; ++k)
         p[k] = t[k] == vertex ? place : improver->def->positions[t[k]];
-    return Score(p);
+    return ScoreTet(p);
 }
 
 // The score of the worst of the vertex' tets; stops when it is below `enough`.
@@ -57,17 +57,17 @@ static double StarScore(const Improver* improver, int vertex, snwVec3 place, dou
     return worst;
 }
 
-static double Distance(const Improver* improver, snwVec3 p)
+static double LevelDistance(const Improver* improver, snwVec3 p)
 {
     return improver->def->solid->distance(p, improver->def->solid->data) - improver->def->level;
 }
 
-static snwVec3 Gradient(const Improver* improver, snwVec3 p, double step)
+static snwVec3 DistanceGradient(const Improver* improver, snwVec3 p, double step)
 {
-    double here = Distance(improver, p);
-    return (snwVec3){(Distance(improver, (snwVec3){p.x + step, p.y, p.z}) - here) / step,
-        (Distance(improver, (snwVec3){p.x, p.y + step, p.z}) - here) / step,
-        (Distance(improver, (snwVec3){p.x, p.y, p.z + step}) - here) / step};
+    double here = LevelDistance(improver, p);
+    return (snwVec3){(LevelDistance(improver, (snwVec3){p.x + step, p.y, p.z}) - here) / step,
+        (LevelDistance(improver, (snwVec3){p.x, p.y + step, p.z}) - here) / step,
+        (LevelDistance(improver, (snwVec3){p.x, p.y, p.z + step}) - here) / step};
 }
 
 static double StarSize(const Improver* improver, int vertex)
@@ -82,7 +82,7 @@ static double StarSize(const Improver* improver, int vertex)
 }
 
 // To a neighbour in a grid of 3 x 3 x 3.
-static snwVec3 Way(int index)
+static snwVec3 WayToNeighbour(int index)
 {
     int i = index < 13 ? index : index + 1; // 13 is nowhere
     int x = i % 3 - 1, y = i / 3 % 3 - 1, z = i / 9 - 1;
@@ -92,7 +92,7 @@ static snwVec3 Way(int index)
 // Back on to the surface along the normal, or, when `loose`, within reach of it. False if that is too far.
 static bool Land(const Improver* improver, snwVec3 normal, double reach, bool loose, snwVec3* place)
 {
-    double value = Distance(improver, *place);
+    double value = LevelDistance(improver, *place);
     if (!(fabs(value) < 4 * reach))
         return false;
     double step = loose ? value - fmin(fmax(value, -reach), reach) : value;
@@ -112,7 +112,7 @@ static bool ImproveVertex(Improver* improver, int vertex, bool loose)
         return false;
     if (boundary)
     {
-        normal = Gradient(improver, place, 1e-3 * size);
+        normal = DistanceGradient(improver, place, 1e-3 * size);
         double squared = fmax(snwVec3_LengthSquared(normal), 0.25);
         normal = snwVec3_Scale(normal, 1 / squared); // a step of value * normal is Newton's
     }
@@ -121,7 +121,7 @@ static bool ImproveVertex(Improver* improver, int vertex, bool loose)
     for (int halving = 0; halving < snw_stepHalvings; ++halving)
         for (int i = 0; i < snw_wayCount; ++i)
         {
-            snwVec3 trial = snwVec3_MulAdd(place, ldexp(0.3 * size, -halving), Way(i));
+            snwVec3 trial = snwVec3_MulAdd(place, ldexp(0.3 * size, -halving), WayToNeighbour(i));
             if (boundary && !Land(improver, normal, 0.05 * size, loose, &trial))
                 continue;
             double score = StarScore(improver, vertex, trial, best);
@@ -141,7 +141,7 @@ static void ScoreRange(int begin, int end, void* data)
         improver->scores[i] = TetScore(improver, i, -1, (snwVec3){0});
 }
 
-static bool ListTets(snwContext* context, Improver* improver)
+static bool ListTetsOfVertices(snwContext* context, Improver* improver)
 {
     const snwImproveDef* def = improver->def;
     int* first = snwAllocArray(context, (size_t)def->vertexCount + 2, sizeof *first);
@@ -174,7 +174,7 @@ static bool ImproveRound(snwContext* context, Improver* improver, bool loose)
 snwResult snwImproveTets(snwContext* context, const snwImproveDef* def, snwMessage* message)
 {
     Improver improver = {.def = def};
-    bool enough = ListTets(context, &improver);
+    bool enough = ListTetsOfVertices(context, &improver);
     bool loose = false;
     for (int i = 0; enough && i < snw_improveRounds; ++i)
     {

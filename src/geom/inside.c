@@ -10,7 +10,7 @@
 // Distance
 
 // m, how far out of the box, or how deep in it as a negative number.
-static double BoxDistance(snwVec3 lower, snwVec3 upper, snwVec3 p)
+static double DistanceOutOfBox(snwVec3 lower, snwVec3 upper, snwVec3 p)
 {
     double x = fmax(lower.x - p.x, p.x - upper.x), y = fmax(lower.y - p.y, p.y - upper.y);
     double z = fmax(lower.z - p.z, p.z - upper.z), most = fmax(x, fmax(y, z));
@@ -26,7 +26,7 @@ static double BodyDistance(const snwInside* inside, snwVec3 point)
 {
     double distance = snwSoup_Closest(inside->skin, point).distance;
     const snwSurvey* survey = &inside->mend->after;
-    double box = BoxDistance(survey->lower, survey->upper, point);
+    double box = DistanceOutOfBox(survey->lower, survey->upper, point);
     if (box > 0 && !inside->open)
         return distance;
     double turns = snwSoup_Winding(inside->all, point) - 0.5;
@@ -36,7 +36,7 @@ static double BodyDistance(const snwInside* inside, snwVec3 point)
     return fmax(turns > 0 ? -distance : distance, box);
 }
 
-static double Distance(snwVec3 point, const void* data)
+static double InsideDistance(snwVec3 point, const void* data)
 {
     const snwInside* inside = data;
     double body = BodyDistance(inside, point);
@@ -56,7 +56,7 @@ snwSolid snwInside_Solid(const snwInside* inside)
     const snwSurvey* survey = &inside->mend->after;
     double more = inside->thick != NULL ? fmax(inside->thickness, -inside->inset) : 0;
     snwVec3 margin = {more, more, more};
-    return (snwSolid){.distance = Distance,
+    return (snwSolid){.distance = InsideDistance,
         .boneDistance = inside->boneCount > 0 ? BoneDistance : NULL,
         .boneCount = inside->boneCount,
         .data = inside,
@@ -68,7 +68,7 @@ snwSolid snwInside_Solid(const snwInside* inside)
 // Making it
 
 // A soup of the triangles whose flag is `wanted`; flags NULL: of all.
-static snwResult MakeSoup(
+static snwResult MakeFlaggedSoup(
     snwContext* context, const snwMend* mend, const uint8_t* flags, bool wanted, snwSoup** soup, snwMessage* message)
 {
     snwSoupDef def = snwDefaultSoupDef();
@@ -100,7 +100,7 @@ static snwResult MakeSoup(
 
 // The winding number a little above a triangle; below it is one more. A point of it is hidden if both say inside, or
 // both outside. Half a turn is half-way to either; a quarter more is decided.
-static bool IsHidden(const snwInside* inside, snwVec3 above)
+static bool IsHiddenInside(const snwInside* inside, snwVec3 above)
 {
     double turns = snwSoup_Winding(inside->all, above);
     return turns > 0.75 || turns < -0.75;
@@ -116,10 +116,10 @@ static bool IsTriangleHidden(const snwInside* inside, int triangle)
     double area = snwVec3_Length(normal); // twice
     snwVec3 lift = area > 0 ? snwVec3_Scale(normal, 1e-3 / sqrt(area)) : normal;
     snwVec3 middle = snwVec3_Scale(snwVec3_Add(snwVec3_Add(a, b), c), 1.0 / 3);
-    return IsHidden(inside, snwVec3_Add(middle, lift)) &&
-           IsHidden(inside, snwVec3_Add(snwVec3_Lerp(middle, a, 0.9), lift)) &&
-           IsHidden(inside, snwVec3_Add(snwVec3_Lerp(middle, b, 0.9), lift)) &&
-           IsHidden(inside, snwVec3_Add(snwVec3_Lerp(middle, c, 0.9), lift));
+    return IsHiddenInside(inside, snwVec3_Add(middle, lift)) &&
+           IsHiddenInside(inside, snwVec3_Add(snwVec3_Lerp(middle, a, 0.9), lift)) &&
+           IsHiddenInside(inside, snwVec3_Add(snwVec3_Lerp(middle, b, 0.9), lift)) &&
+           IsHiddenInside(inside, snwVec3_Add(snwVec3_Lerp(middle, c, 0.9), lift));
 }
 
 typedef struct HiddenLoop
@@ -167,7 +167,7 @@ static bool FindLeaders(const snwInside* inside, int* leaders)
 }
 
 // One shell that crosses nothing hides nothing.
-static snwResult MakeSkin(snwInside* inside, snwMessage* message)
+static snwResult MakeInsideSkin(snwInside* inside, snwMessage* message)
 {
     const snwMend* mend = inside->mend;
     inside->skin = inside->all;
@@ -192,23 +192,24 @@ static snwResult MakeSkin(snwInside* inside, snwMessage* message)
         return snw_ok;
     inside->skin = NULL;
 
-    return MakeSoup(inside->context, mend, inside->hidden, false, &inside->skin, message);
+    return MakeFlaggedSoup(inside->context, mend, inside->hidden, false, &inside->skin, message);
 }
 
 snwResult snwInside_Create(snwContext* context, const snwMend* mend, const snwMend* bones, int boneCount,
     snwInside* inside, snwMessage* message)
 {
     *inside = (snwInside){.context = context, .mend = mend, .open = mend->after.openEdges > 0};
-    snwResult result = MakeSoup(context, mend, NULL, false, &inside->all, message);
+    snwResult result = MakeFlaggedSoup(context, mend, NULL, false, &inside->all, message);
     if (result >= 0)
-        result = MakeSkin(inside, message);
+        result = MakeInsideSkin(inside, message);
     if (result >= 0 && boneCount > 0)
     {
         inside->bones = snwAllocArray(context, (size_t)boneCount, sizeof(void*));
         result = inside->bones != NULL ? snw_ok : snwFailMemory(message);
     }
     for (; result >= 0 && inside->boneCount < boneCount; ++inside->boneCount)
-        result = MakeSoup(context, &bones[inside->boneCount], NULL, false, &inside->bones[inside->boneCount], message);
+        result = MakeFlaggedSoup(
+            context, &bones[inside->boneCount], NULL, false, &inside->bones[inside->boneCount], message);
     if (result < 0)
         snwInside_Free(inside);
     return result;
@@ -233,7 +234,7 @@ void snwInside_Free(snwInside* inside)
 snwResult snwInside_Thicken(snwInside* inside, const uint8_t* chosen, double by, snwMessage* message)
 {
     snwSoup* thick = NULL;
-    snwResult result = MakeSoup(inside->context, inside->mend, chosen, true, &thick, message);
+    snwResult result = MakeFlaggedSoup(inside->context, inside->mend, chosen, true, &thick, message);
     if (result < 0)
         return result;
     snwDestroySoup(inside->thick);

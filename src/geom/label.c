@@ -213,7 +213,7 @@ static int FindVertexToFree(const snwTetMesh* mesh, const snwBoneLabels* labels,
 // Where a mesh is too coarse for a layer of flesh between two bones, tets have all their corners on bones, but not on
 // one: nothing in them can yield, and they turn inside out as soon as the joint bends. The bones give way there, as far
 // as they have tets to spare.
-static bool PartBones(snwContext* context, const snwTetMesh* mesh, int boneCount, snwBoneLabels* labels)
+static bool PartCoarseBones(snwContext* context, const snwTetMesh* mesh, int boneCount, snwBoneLabels* labels)
 {
     Gaps gaps = {.held = snwAllocArray(context, (size_t)mesh->vertexCount, sizeof *gaps.held),
         .shared = snwAllocArray(context, (size_t)mesh->vertexCount, sizeof *gaps.shared),
@@ -264,7 +264,7 @@ snwResult snwLabelBonesFrom(snwContext* context, const snwSolid* solid, const sn
             return result;
     }
 
-    if (solid->boneCount > 1 && !PartBones(context, mesh, solid->boneCount, labels))
+    if (solid->boneCount > 1 && !PartCoarseBones(context, mesh, solid->boneCount, labels))
         return snwFailMemory(message);
     for (int i = 0; i < mesh->vertexCount; ++i)
         labels->elasticCount += labels->vertexBones[i] < 0;

@@ -12,9 +12,9 @@
 
 enum
 {
-    snw_maxRoots = 16, // along the longest side
-    snw_coarseSteps = 2,
-    snw_maxLevels = 19
+    lattice_maxRoots = 16, // along the longest side
+    lattice_coarseSteps = 2,
+    lattice_maxLevels = 19
 };
 
 typedef enum CellKind
@@ -94,7 +94,7 @@ static bool GrowTable(Builder* builder)
 }
 
 // Index of the point, new or not; -1 if there is no memory.
-static int AddPoint(Builder* builder, int x, int y, int z)
+static int AddLatticePoint(Builder* builder, int x, int y, int z)
 {
     snwLatticePoint point = {{x, y, z}};
     if ((builder->tableBits == 0 || builder->points.count > 1 << (builder->tableBits - 1)) && !GrowTable(builder))
@@ -115,7 +115,7 @@ static snwVec3 PointPosition(const Builder* builder, int point)
     return snwVec3_MulAdd(builder->lattice->origin, builder->lattice->unit, (snwVec3){at[0], at[1], at[2]});
 }
 
-static void EvaluateRange(int begin, int end, void* data)
+static void EvaluatePoints(int begin, int end, void* data)
 {
     Builder* builder = data;
     const snwSolid* solid = builder->def->solid;
@@ -130,7 +130,7 @@ static snwResult EvaluateNew(Builder* builder)
     if (!snwArray_Grow(builder->context, (void**)&builder->values, builder->valueCount, &builder->valueCapacity, fresh,
             sizeof(double)))
         return snwFailMemory(builder->message);
-    snwParallelFor(builder->context, fresh, 256, EvaluateRange, builder);
+    snwParallelFor(builder->context, fresh, 256, EvaluatePoints, builder);
     for (int i = builder->valueCount; i < builder->points.count; ++i)
         if (!isfinite(builder->values[i]))
             return snwFailDistance(builder->message, PointPosition(builder, i));
@@ -154,7 +154,7 @@ static double CellSize(const Builder* builder, int level)
 static bool AddCell(Builder* builder, int x, int y, int z, int level)
 {
     int half = CellUnits(builder, level) / 2;
-    int point = AddPoint(builder, x + half, y + half, z + half);
+    int point = AddLatticePoint(builder, x + half, y + half, z + half);
     Cell cell = {.at = {x, y, z}, .child = -1, .point = point, .level = (uint8_t)level};
     return point >= 0 && snwArray_Push(builder->context, &builder->cells, cell);
 }
@@ -192,7 +192,7 @@ static bool WantsSplit(const Builder* builder, const Cell* cell)
     if (cell->level >= builder->surfaceLevel)
         return cell->thin && cell->level < builder->finest;
     if (cell->kind == snw_cellCut || !builder->def->coarseInside ||
-        cell->level < builder->surfaceLevel - snw_coarseSteps)
+        cell->level < builder->surfaceLevel - lattice_coarseSteps)
         return true;
     // Two cells of the surface's size between the surface and anything larger.
     return -builder->values[cell->point] < CellReach(builder, cell->level) + 1.5 * builder->def->spacing;
@@ -271,7 +271,7 @@ static snwResult JudgeCells(Builder* builder, int first)
 }
 
 // The cell at most as deep as `level` that holds the point; -1 outside of the roots.
-static int FindCell(const Builder* builder, const int at[3], int level)
+static int FindLatticeCell(const Builder* builder, const int at[3], int level)
 {
     // Root cells are numbered along x, then y, then z.
     int units = CellUnits(builder, 0), root[3];
@@ -312,7 +312,7 @@ static bool SpreadThin(Builder* builder, int first)
         int d = i % 27, units = CellUnits(builder, cell->level);
         int at[3] = {cell->at[0] + (d % 3 - 1) * units, cell->at[1] + (d / 3 % 3 - 1) * units,
             cell->at[2] + (d / 9 - 1) * units};
-        int other = cell->thin ? FindCell(builder, at, cell->level) : -1;
+        int other = cell->thin ? FindLatticeCell(builder, at, cell->level) : -1;
         if (other >= first && builder->cells.data[other].kind == snw_cellCut)
             spread[other - first] = true;
     }
@@ -385,7 +385,7 @@ static bool BalanceAround(Builder* builder, int index, bool* split)
     {
         int at[3] = {
             cell.at[0] + (d % 3 - 1) * units, cell.at[1] + (d / 3 % 3 - 1) * units, cell.at[2] + (d / 9 - 1) * units};
-        int other = FindCell(builder, at, cell.level);
+        int other = FindLatticeCell(builder, at, cell.level);
         if (other < 0 || builder->cells.data[other].kind == snw_cellSkipped || builder->cells.data[other].child >= 0 ||
             builder->cells.data[other].level >= cell.level)
             continue;
@@ -397,7 +397,7 @@ static bool BalanceAround(Builder* builder, int index, bool* split)
 }
 
 // Finest first; a split makes cells of a coarser level than those that asked for it, so rounds are few.
-static snwResult Balance(Builder* builder)
+static snwResult BalanceLevels(Builder* builder)
 {
     // Cells on the surface of one size, and no others that make tets: nothing to do.
     bool refined = false, coarse = builder->def->coarseInside && !builder->def->surfaceOnly;
@@ -430,7 +430,7 @@ static snwResult Balance(Builder* builder)
 // ---------------------------------------------------------------------------------------------------------------------
 // Tets
 
-static bool AddTet(Builder* builder, int a, int b, int c, int d)
+static bool AddLatticeTet(Builder* builder, int a, int b, int c, int d)
 {
     if (a < 0 || b < 0 || c < 0 || d < 0 || !snwArray_Reserve(builder->context, &builder->tets, 1))
         return false;
@@ -459,12 +459,12 @@ static int FacePoint(Builder* builder, const Side* side, int u, int v)
     int at[3] = {side->middle[0], side->middle[1], side->middle[2]};
     at[(side->axis + 1) % 3] += u * side->units / 2;
     at[(side->axis + 2) % 3] += v * side->units / 2;
-    return AddPoint(builder, at[0], at[1], at[2]);
+    return AddLatticePoint(builder, at[0], at[1], at[2]);
 }
 
 static bool HasChildren(const Builder* builder, const int at[3], int level)
 {
-    int index = FindCell(builder, at, level);
+    int index = FindLatticeCell(builder, at, level);
     return index >= 0 && builder->cells.data[index].level == level && builder->cells.data[index].child >= 0;
 }
 
@@ -498,11 +498,11 @@ static bool AddEqualTets(Builder* builder, const Side* side, int other)
         if (builder->graded && IsEdgeSplit(builder, side, u, v))
         {
             int middle = FacePoint(builder, side, u, v);
-            done = AddTet(builder, center, other, a, middle) && AddTet(builder, center, other, middle, b);
+            done = AddLatticeTet(builder, center, other, a, middle) && AddLatticeTet(builder, center, other, middle, b);
         }
         else
         {
-            done = AddTet(builder, center, other, a, b);
+            done = AddLatticeTet(builder, center, other, a, b);
         }
 
         if (!done)
@@ -521,7 +521,7 @@ static bool AddCoarseTets(Builder* builder, const Side* side)
         const int *p = s_around[i], *q = s_around[i + 1];
         int a = FacePoint(builder, side, p[0], p[1]), b = FacePoint(builder, side, q[0], q[1]);
         int half = FacePoint(builder, side, (p[0] + q[0]) / 2, (p[1] + q[1]) / 2);
-        if (!AddTet(builder, center, middle, a, half) || !AddTet(builder, center, middle, half, b))
+        if (!AddLatticeTet(builder, center, middle, a, half) || !AddLatticeTet(builder, center, middle, half, b))
             return false;
     }
     return true;
@@ -538,8 +538,8 @@ static bool AddFineTets(Builder* builder, const Side* side, const Cell* larger)
     }
     int center = side->cell->point, from = FacePoint(builder, side, fan[0], fan[1]);
     int to = FacePoint(builder, side, -fan[0], -fan[1]);
-    return AddTet(builder, center, from, to, FacePoint(builder, side, fan[0], -fan[1])) &&
-           AddTet(builder, center, from, to, FacePoint(builder, side, -fan[0], fan[1]));
+    return AddLatticeTet(builder, center, from, to, FacePoint(builder, side, fan[0], -fan[1])) &&
+           AddLatticeTet(builder, center, from, to, FacePoint(builder, side, -fan[0], fan[1]));
 }
 
 static bool AddSideTets(Builder* builder, int index, int axis, int sign)
@@ -555,7 +555,7 @@ static bool AddSideTets(Builder* builder, int index, int axis, int sign)
         beyond[k] = cell.at[k] + side.units / 2 + (k == axis ? sign * side.units : 0);
     }
 
-    int other = FindCell(builder, beyond, cell.level);
+    int other = FindLatticeCell(builder, beyond, cell.level);
     const Cell* neighbour = other >= 0 ? &builder->cells.data[other] : NULL;
 
     // Larger than what is beyond, equal, or smaller. The lower of two equal cells leaves the tets to the other one.
@@ -569,7 +569,7 @@ static bool AddSideTets(Builder* builder, int index, int axis, int sign)
     }
 
     // Beyond the lattice: as if there were a cell of the same size.
-    int center = AddPoint(builder, beyond[0], beyond[1], beyond[2]);
+    int center = AddLatticePoint(builder, beyond[0], beyond[1], beyond[2]);
     return center >= 0 && AddEqualTets(builder, &side, center);
 }
 
@@ -612,7 +612,7 @@ static int* OrderLeaves(Builder* builder, int* count)
     return NULL;
 }
 
-static snwResult AddTets(Builder* builder)
+static snwResult AddLatticeTets(Builder* builder)
 {
     int leafCount = 0, *leaves = OrderLeaves(builder, &leafCount);
     bool enough = leaves != NULL;
@@ -662,7 +662,7 @@ static bool DropTets(Builder* builder)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult CheckDef(const snwLatticeDef* def, snwMessage* message)
+static snwResult CheckLatticeDef(const snwLatticeDef* def, snwMessage* message)
 {
     const snwSolid* solid = def->solid;
     snwVec3 size = snwVec3_Sub(solid->upper, solid->lower);
@@ -689,10 +689,10 @@ static snwResult PlaceRoots(Builder* builder)
     // Finer levels, up to three, that the detail asks for.
     for (double cell = def->spacing; fineSteps < 3 && cell / 2 >= def->detail * 0.999; cell /= 2)
         fineSteps++;
-    builder->surfaceLevel = snw_coarseSteps;
-    double root = def->spacing * (1 << snw_coarseSteps);
-    for (; longest > root * snw_maxRoots; root *= 2)
-        if (++builder->surfaceLevel + fineSteps >= snw_maxLevels - 4)
+    builder->surfaceLevel = lattice_coarseSteps;
+    double root = def->spacing * (1 << lattice_coarseSteps);
+    for (; longest > root * lattice_maxRoots; root *= 2)
+        if (++builder->surfaceLevel + fineSteps >= lattice_maxLevels - 4)
             return FailSize(builder);
     builder->finest = builder->surfaceLevel + fineSteps;
 
@@ -711,7 +711,7 @@ static snwResult PlaceRoots(Builder* builder)
 }
 
 // The rim of the roots lies two cells beyond the bounds; nothing there can be inside.
-static snwResult CheckBounds(const Builder* builder)
+static snwResult CheckRootBounds(const Builder* builder)
 {
     int units = CellUnits(builder, 0);
     for (int i = 0; i < builder->points.count; ++i)
@@ -725,14 +725,14 @@ static snwResult CheckBounds(const Builder* builder)
     return snw_ok;
 }
 
-static snwResult Build(Builder* builder)
+static snwResult BuildLattice(Builder* builder)
 {
-    snwResult result = CheckDef(builder->def, builder->message);
+    snwResult result = CheckLatticeDef(builder->def, builder->message);
     result = result < 0 ? result : PlaceRoots(builder);
     result = result < 0 ? result : Descend(builder);
-    result = result < 0 ? result : Balance(builder);
-    result = result < 0 ? result : AddTets(builder);
-    result = result < 0 ? result : CheckBounds(builder);
+    result = result < 0 ? result : BalanceLevels(builder);
+    result = result < 0 ? result : AddLatticeTets(builder);
+    result = result < 0 ? result : CheckRootBounds(builder);
     if (result >= 0 && !DropTets(builder))
         result = snwFailMemory(builder->message);
     if (result >= 0 && builder->tets.count == 0)
@@ -745,7 +745,7 @@ snwResult snwLattice_Create(snwContext* context, const snwLatticeDef* def, snwLa
 {
     *lattice = (snwLattice){0};
     Builder builder = {.context = context, .def = def, .lattice = lattice, .message = message};
-    snwResult result = Build(&builder);
+    snwResult result = BuildLattice(&builder);
     lattice->points = builder.points.data, lattice->pointCount = builder.points.count;
     lattice->tets = builder.tets.data, lattice->tetCount = builder.tets.count;
     lattice->values = builder.values;

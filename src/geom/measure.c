@@ -21,7 +21,7 @@ typedef struct Measure
     double size; // of the cubes now
 } Measure;
 
-static void EvaluateRange(int begin, int end, void* data)
+static void EvaluateCubes(int begin, int end, void* data)
 {
     Measure* measure = data;
     for (int i = begin; i < end; ++i)
@@ -96,7 +96,7 @@ snwResult snwSolid_Volume(snwContext* context, const snwSolid* solid, double* vo
             break;
         }
 
-        snwParallelFor(context, measure.cubes.count, 256, EvaluateRange, &measure);
+        snwParallelFor(context, measure.cubes.count, 256, EvaluateCubes, &measure);
         result = MeasureLevel(&measure, level == snw_measureLevels, volume, message);
         snwFree(context, measure.values);
     }

@@ -62,7 +62,7 @@ static snwResult CheckFaces(const snwFaces* faces, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Welding, and what is left out
 
-static snwResult Weld(Mender* m, snwArena* arena)
+static snwResult WeldFaces(Mender* m, snwArena* arena)
 {
     const snwFaces* faces = &m->def->faces;
     snwWeldDef def = {faces->vertices, faces->vertexCount, NULL, m->def->weldTolerance};
@@ -89,7 +89,7 @@ static snwResult Weld(Mender* m, snwArena* arena)
     return result;
 }
 
-static snwResult Survey(Mender* m, snwArena* arena, bool crossings, snwSurvey* survey)
+static snwResult SurveyMend(Mender* m, snwArena* arena, bool crossings, snwSurvey* survey)
 {
     const snwMend* mend = m->mend;
     snwSurveyDef def = {
@@ -97,14 +97,14 @@ static snwResult Survey(Mender* m, snwArena* arena, bool crossings, snwSurvey* s
     return snwSurveySurface(arena, &def, survey, m->message);
 }
 
-static void Turn(int triangle[3])
+static void TurnTriangle(int triangle[3])
 {
     int swap = triangle[1];
     triangle[1] = triangle[2];
     triangle[2] = swap;
 }
 
-static void LeaveOut(snwMend* mend)
+static void LeaveOutTriangles(snwMend* mend)
 {
     int kept = 0;
 
@@ -120,7 +120,7 @@ static void LeaveOut(snwMend* mend)
         for (int k = 0; k < 3; ++k)
             t[k] = mend->triangles[i][k];
         if (marks & snw_markTurned)
-            Turn(t);
+            TurnTriangle(t);
         mend->turnedCount += (marks & snw_markTurned) != 0;
         mend->sources[kept++] = i;
     }
@@ -137,7 +137,7 @@ typedef struct Sides
     int count;
 } Sides;
 
-static bool SortSides(Mender* m, Sides* sides)
+static bool SortMendSides(Mender* m, Sides* sides)
 {
     const snwMend* mend = m->mend;
     sides->count = 3 * mend->triangleCount;
@@ -154,7 +154,7 @@ static bool SortSides(Mender* m, Sides* sides)
     return snwSortKeys(m->context, sides->keys, sides->sides, sides->count);
 }
 
-static int EndOfEdge(const Sides* sides, int first)
+static int EndOfSides(const Sides* sides, int first)
 {
     int end = first + 1;
     while (end < sides->count && sides->keys[end] == sides->keys[first])
@@ -177,7 +177,7 @@ static bool NumberPieces(Mender* m, const Sides* sides)
 
     for (int first = 0, end; first < sides->count; first = end)
     {
-        end = EndOfEdge(sides, first);
+        end = EndOfSides(sides, first);
         if (end - first == 2)
             snwPieces_Join(parents, sides->sides[first] / 3, sides->sides[first + 1] / 3);
     }
@@ -204,7 +204,7 @@ static bool NumberPieces(Mender* m, const Sides* sides)
     return true;
 }
 
-static snwVec3 AreaVector(const snwMend* mend, int triangle)
+static snwVec3 MendAreaVector(const snwMend* mend, int triangle)
 {
     const int* t = mend->triangles[triangle];
     snwVec3 a = mend->vertices[t[0]];
@@ -220,7 +220,7 @@ static void MeasurePieces(Mender* m, const Sides* sides)
     // The middle of the open rim of each piece.
     for (int first = 0, end; first < sides->count; first = end)
     {
-        end = EndOfEdge(sides, first);
+        end = EndOfSides(sides, first);
         for (int i = first; i < end && end - first != 2; ++i)
         {
             int side = sides->sides[i];
@@ -240,7 +240,7 @@ static void MeasurePieces(Mender* m, const Sides* sides)
 
         for (int k = m->firsts[i]; k < m->firsts[i + 1]; ++k)
         {
-            snwVec3 area = AreaVector(mend, m->members[k]);
+            snwVec3 area = MendAreaVector(mend, m->members[k]);
             snwVec3 arm = snwVec3_Sub(mend->vertices[mend->triangles[m->members[k]][0]], piece->rim);
             piece->volume += snwVec3_Dot(arm, area) / 3;
             piece->area += snwVec3_Length(area);
@@ -304,7 +304,7 @@ static snwResult FindWrongPieces(Mender* m)
 static snwResult TurnPieces(Mender* m)
 {
     Sides sides;
-    if (!SortSides(m, &sides) || !NumberPieces(m, &sides))
+    if (!SortMendSides(m, &sides) || !NumberPieces(m, &sides))
         return snwFailMemory(m->message);
     MeasurePieces(m, &sides);
     snwResult result = FindWrongPieces(m);
@@ -312,7 +312,7 @@ static snwResult TurnPieces(Mender* m)
         if (m->pieces[m->pieceOf[i]].turn)
         {
             bool again = (m->mend->before.marks[m->mend->sources[i]] & snw_markTurned) != 0;
-            Turn(m->mend->triangles[i]);
+            TurnTriangle(m->mend->triangles[i]);
             m->mend->turnedCount += again ? -1 : 1; // twice turned is as given
         }
     return result;
@@ -320,20 +320,20 @@ static snwResult TurnPieces(Mender* m)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult Mend(Mender* m, snwArena* arena)
+static snwResult MendFaces(Mender* m, snwArena* arena)
 {
     snwMend* mend = m->mend;
     snwResult result = CheckFaces(&m->def->faces, m->message);
-    result = result < 0 ? result : Weld(m, arena);
-    result = result < 0 ? result : Survey(m, arena, true, &mend->before);
+    result = result < 0 ? result : WeldFaces(m, arena);
+    result = result < 0 ? result : SurveyMend(m, arena, true, &mend->before);
     if (result < 0)
         return result;
-    LeaveOut(mend);
+    LeaveOutTriangles(mend);
     if (mend->triangleCount == 0)
         return snwFail(m->message, snw_errorInput, "look for a vertex that is very far from all others",
             "no triangle has an area, against the size of all");
     result = TurnPieces(m);
-    result = result < 0 ? result : Survey(m, arena, false, &mend->after);
+    result = result < 0 ? result : SurveyMend(m, arena, false, &mend->after);
     mend->sound = result >= 0 && snwSurvey_IsSound(&mend->after) && mend->before.crossingTriangles == 0 &&
                   mend->before.uncheckedTriangles == 0;
     return result < 0 ? result : snw_ok;
@@ -352,7 +352,7 @@ snwResult snwMend_Keep(snwArena* arena, snwMend* mend, const uint8_t* flags, snw
     }
     mend->triangleCount = kept;
     Mender m = {.context = arena->context, .mend = mend, .message = message};
-    return Survey(&m, arena, false, &mend->after);
+    return SurveyMend(&m, arena, false, &mend->after);
 }
 
 snwResult snwMendSurface(snwArena* arena, const snwMendDef* def, snwMend* mend, snwMessage* message)
@@ -360,7 +360,7 @@ snwResult snwMendSurface(snwArena* arena, const snwMendDef* def, snwMend* mend, 
     *mend = (snwMend){0};
     Mender m = {
         .context = arena->context, .work = {.context = arena->context}, .def = def, .mend = mend, .message = message};
-    snwResult result = Mend(&m, arena);
+    snwResult result = MendFaces(&m, arena);
     snwArena_Free(&m.work);
     return result;
 }

@@ -30,7 +30,7 @@ static const Kind s_hex = {.edgeCount = 12,
     .faceArity = 4,
     .faces = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4}, {1, 2, 6, 5}, {2, 3, 7, 6}, {3, 0, 4, 7}}};
 
-static const Kind* KindOf(snwElements elements)
+static const Kind* KindOfElements(snwElements elements)
 {
     return elements.arity == 8 ? &s_hex : elements.arity == 4 ? &s_tet : &s_triangle;
 }
@@ -105,9 +105,9 @@ static int KeepUnique(const uint64_t* keys, int count, int (*edges)[2])
     return kept;
 }
 
-static uint64_t EdgeKey(snwElements elements, int index)
+static uint64_t EdgeKeyOfElement(snwElements elements, int index)
 {
-    const Kind* kind = KindOf(elements);
+    const Kind* kind = KindOfElements(elements);
     const int* corners = snwElements_Corners(elements, index / kind->edgeCount);
     const int* edge = kind->edges[index % kind->edgeCount];
     return PairKey(corners[edge[0]], corners[edge[1]]);
@@ -116,7 +116,7 @@ static uint64_t EdgeKey(snwElements elements, int index)
 snwResult snwMesh_FindEdges(
     snwContext* context, snwElements elements, const int (*extra)[2], int extraCount, int (**edges)[2], int* edgeCount)
 {
-    int own = KindOf(elements)->edgeCount * elements.count, count = own + extraCount;
+    int own = KindOfElements(elements)->edgeCount * elements.count, count = own + extraCount;
     uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
     int* values = snwAllocArray(context, (size_t)count, sizeof *values);
     *edges = snwAllocArray(context, (size_t)count, sizeof **edges);
@@ -124,7 +124,7 @@ snwResult snwMesh_FindEdges(
 
     // Own edges, then the extra ones; sorting puts doubles together.
     for (int i = 0; enough && i < count; ++i)
-        keys[i] = i < own ? EdgeKey(elements, i) : PairKey(extra[i - own][0], extra[i - own][1]);
+        keys[i] = i < own ? EdgeKeyOfElement(elements, i) : PairKey(extra[i - own][0], extra[i - own][1]);
     enough = enough && snwSortKeys(context, keys, values, count);
     *edgeCount = enough ? KeepUnique(keys, count, *edges) : 0;
     snwFree(context, keys);
@@ -148,13 +148,13 @@ typedef struct Face
 
 static Face GetFace(snwElements elements, int index)
 {
-    const Kind* kind = KindOf(elements);
+    const Kind* kind = KindOfElements(elements);
     const int* corners = snwElements_Corners(elements, index / kind->faceCount);
     const int* at = kind->faces[index % kind->faceCount];
     return (Face){{corners[at[0]], corners[at[1]], corners[at[2]], at[3] < 0 ? -1 : corners[at[3]]}};
 }
 
-static void Order(int* a, int* b)
+static void OrderEnds(int* a, int* b)
 {
     int low = *a < *b ? *a : *b;
     *b = *a < *b ? *b : *a;
@@ -164,13 +164,13 @@ static void Order(int* a, int* b)
 static Face SortedFace(snwElements elements, int index)
 {
     Face face = GetFace(elements, index);
-    Order(&face.v[0], &face.v[1]), Order(&face.v[2], &face.v[3]);
-    Order(&face.v[0], &face.v[2]), Order(&face.v[1], &face.v[3]);
-    Order(&face.v[1], &face.v[2]);
+    OrderEnds(&face.v[0], &face.v[1]), OrderEnds(&face.v[2], &face.v[3]);
+    OrderEnds(&face.v[0], &face.v[2]), OrderEnds(&face.v[1], &face.v[3]);
+    OrderEnds(&face.v[1], &face.v[2]);
     return face;
 }
 
-static bool SameFace(snwElements elements, int a, int b)
+static bool AreSameFaces(snwElements elements, int a, int b)
 {
     Face x = SortedFace(elements, a), y = SortedFace(elements, b);
     return memcmp(&x, &y, sizeof x) == 0;
@@ -197,7 +197,7 @@ static bool SortFaces(snwContext* context, snwElements elements, uint64_t* keys,
 }
 
 // From the lowest vertex, so that both sides of a quad are cut alike.
-static int Cut(Face face, int arity, int (*triangles)[3])
+static int CutFromLowest(Face face, int arity, int (*triangles)[3])
 {
     int first = 0;
     for (int k = 1; k < arity && arity == 4; ++k)
@@ -213,7 +213,7 @@ static int Cut(Face face, int arity, int (*triangles)[3])
 
 static snwResult FindOuterFaces(snwContext* context, snwElements elements, int (**triangles)[3], int* triangleCount)
 {
-    const Kind* kind = KindOf(elements);
+    const Kind* kind = KindOfElements(elements);
     int count = kind->faceCount * elements.count;
     uint64_t* keys = snwAllocArray(context, (size_t)count, sizeof *keys);
     int* values = snwAllocArray(context, (size_t)count, sizeof *values);
@@ -224,8 +224,8 @@ static snwResult FindOuterFaces(snwContext* context, snwElements elements, int (
     // A face that two elements share is inside.
     for (int i = 0; enough && i < count; ++i)
     {
-        bool twin = (i > 0 && SameFace(elements, values[i], values[i - 1])) ||
-                    (i + 1 < count && SameFace(elements, values[i], values[i + 1]));
+        bool twin = (i > 0 && AreSameFaces(elements, values[i], values[i - 1])) ||
+                    (i + 1 < count && AreSameFaces(elements, values[i], values[i + 1]));
         outer[values[i]] = !twin;
         kept += !twin;
     }
@@ -236,7 +236,7 @@ static snwResult FindOuterFaces(snwContext* context, snwElements elements, int (
     *triangleCount = 0;
     for (int i = 0; enough && i < count; ++i)
         if (outer[i])
-            *triangleCount += Cut(GetFace(elements, i), kind->faceArity, *triangles + *triangleCount);
+            *triangleCount += CutFromLowest(GetFace(elements, i), kind->faceArity, *triangles + *triangleCount);
     snwFree(context, keys);
     snwFree(context, values);
     snwFree(context, outer);

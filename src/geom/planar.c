@@ -17,7 +17,7 @@ static void SetSide(snwPlanar* planar, int e, int vertex, int segment)
     planar->leaving.data[vertex] = e;
 }
 
-static int AddPoint(snwPlanar* planar, snwGridPoint point, int home)
+static int AddPlanarPoint(snwPlanar* planar, snwGridPoint point, int home)
 {
     snwContext* c = planar->context;
     planar->failed |= !snwArray_Reserve(c, &planar->points, 1) || !snwArray_Reserve(c, &planar->leaving, 1) ||
@@ -31,7 +31,7 @@ static int AddPoint(snwPlanar* planar, snwGridPoint point, int home)
 }
 
 // First half-edge of a new triangle without neighbours; -1 without memory.
-static int AddTriangles(snwPlanar* planar, int count)
+static int AddHalfEdges(snwPlanar* planar, int count)
 {
     snwContext* c = planar->context;
     int first = planar->vertex.count;
@@ -49,7 +49,7 @@ static int AddTriangles(snwPlanar* planar, int count)
     return first;
 }
 
-static void Push(snwPlanar* planar, int e)
+static void StackEdge(snwPlanar* planar, int e)
 {
     if (!planar->failed && !snwArray_Push(planar->context, &planar->stack, e))
         planar->failed = true;
@@ -91,17 +91,17 @@ static void Legalize(snwPlanar* planar)
             continue;
         int f = planar->twin.data[e];
         Flip(planar, e);
-        Push(planar, e);
-        Push(planar, f);
-        Push(planar, snwNextEdge(e));
-        Push(planar, snwNextEdge(f));
+        StackEdge(planar, e);
+        StackEdge(planar, f);
+        StackEdge(planar, snwNextEdge(e));
+        StackEdge(planar, snwNextEdge(f));
     }
 }
 
 void snwPlanar_LegalizeAll(snwPlanar* planar)
 {
     for (int e = 0; e < planar->vertex.count; ++e)
-        Push(planar, e);
+        StackEdge(planar, e);
     Legalize(planar);
 }
 
@@ -109,8 +109,8 @@ void snwPlanar_StartSquare(snwPlanar* planar, int32_t half)
 {
     const snwGridPoint corners[4] = {{-half, -half}, {half, -half}, {half, half}, {-half, half}};
     for (int i = 0; i < 4; ++i)
-        AddPoint(planar, corners[i], -1);
-    if (AddTriangles(planar, 2) < 0)
+        AddPlanarPoint(planar, corners[i], -1);
+    if (AddHalfEdges(planar, 2) < 0)
         return;
     const int sides[6] = {0, 1, 2, 0, 2, 3};
     for (int e = 0; e < 6; ++e)
@@ -247,7 +247,7 @@ int snwPlanar_FindEdge(const snwPlanar* planar, int a, int b)
 
 int snwPlanar_AddInside(snwPlanar* planar, snwGridPoint point, int triangle)
 {
-    int p = AddPoint(planar, point, -1), first = p < 0 ? -1 : AddTriangles(planar, 2);
+    int p = AddPlanarPoint(planar, point, -1), first = p < 0 ? -1 : AddHalfEdges(planar, 2);
     if (first < 0)
         return -1;
     int e = 3 * triangle, vertices[3], twins[3], segments[3];
@@ -269,7 +269,7 @@ int snwPlanar_AddInside(snwPlanar* planar, snwGridPoint point, int triangle)
         SetSide(planar, base + 1, vertices[(k + 1) % 3], -1);
         SetSide(planar, base + 2, p, -1);
         Link(planar, base, twins[k]);
-        Push(planar, base);
+        StackEdge(planar, base);
     }
 
     // The three to each other; then Delaunay's rule, outwards from them.
@@ -290,15 +290,15 @@ static int CutTriangle(snwPlanar* planar, int e, int m, int fresh)
     Link(planar, fresh + 1, outer);
     SetSide(planar, next, m, -1);
     Link(planar, next, fresh + 2);
-    Push(planar, fresh + 1);
-    Push(planar, snwPrevEdge(e));
+    StackEdge(planar, fresh + 1);
+    StackEdge(planar, snwPrevEdge(e));
     return fresh;
 }
 
 int snwPlanar_AddOnEdge(snwPlanar* planar, snwGridPoint point, int edge)
 {
-    int f = planar->twin.data[edge], m = AddPoint(planar, point, planar->segment.data[edge]);
-    int first = m < 0 ? -1 : AddTriangles(planar, f < 0 ? 1 : 2);
+    int f = planar->twin.data[edge], m = AddPlanarPoint(planar, point, planar->segment.data[edge]);
+    int first = m < 0 ? -1 : AddHalfEdges(planar, f < 0 ? 1 : 2);
     if (first < 0)
         return -1;
     int half = CutTriangle(planar, edge, m, first);
@@ -369,7 +369,7 @@ static int FindSector(const snwPlanar* planar, int a, int b, int* through)
 }
 
 // The edges between a and b. False if a segment or a point is in the way.
-static bool Collect(snwPlanar* planar, int a, int b, Crossings* crossings, int* hitPoint, int* hitSegment)
+static bool CollectEdges(snwPlanar* planar, int a, int b, Crossings* crossings, int* hitPoint, int* hitSegment)
 {
     const snwGridPoint* points = planar->points.data;
     int e = FindSector(planar, a, b, hitPoint);
@@ -415,7 +415,7 @@ static bool CanFlip(const snwPlanar* planar, int e)
 }
 
 // Sloan 1993: flips crossing edges, putting back those that still cross, until none is left.
-static void Clear(snwPlanar* planar, int a, int b, Crossings* crossings)
+static void ClearCrossings(snwPlanar* planar, int a, int b, Crossings* crossings)
 {
     const snwGridPoint* points = planar->points.data;
     for (int i = 0; i < crossings->count && !planar->failed; ++i)
@@ -433,8 +433,8 @@ static void Clear(snwPlanar* planar, int a, int b, Crossings* crossings)
         int diagonal = snwPrevEdge(e), r = planar->vertex.data[diagonal], s = planar->vertex.data[e];
         for (int k = 0; k < 3; ++k)
         {
-            Push(planar, e / 3 * 3 + k);
-            Push(planar, planar->twin.data[diagonal] / 3 * 3 + k);
+            StackEdge(planar, e / 3 * 3 + k);
+            StackEdge(planar, planar->twin.data[diagonal] / 3 * 3 + k);
         }
 
         // Does the new diagonal still cross?
@@ -448,13 +448,13 @@ bool snwPlanar_Force(snwPlanar* planar, int a, int b, int segment, int* hitPoint
 {
     Crossings crossings = {0};
     *hitPoint = *hitSegment = -1;
-    bool clear = Collect(planar, a, b, &crossings, hitPoint, hitSegment);
+    bool clear = CollectEdges(planar, a, b, &crossings, hitPoint, hitSegment);
 
     // Edges out of the way, then the edge between a and b is marked on both sides, unless another segment is there
     // already.
     if (clear && !planar->failed)
     {
-        Clear(planar, a, b, &crossings);
+        ClearCrossings(planar, a, b, &crossings);
         int e = planar->failed ? -1 : snwPlanar_FindEdge(planar, a, b);
         if (e >= 0 && planar->segment.data[e] >= 0)
         {

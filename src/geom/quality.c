@@ -34,7 +34,7 @@ void snwTet_DihedralCosines(const snwVec3 p[4], double* smallest, double* larges
     *largest = fmin(*largest, 1);
 }
 
-static void AddTet(snwMeshQuality* quality, const snwVec3 p[4])
+static void AddTetQuality(snwMeshQuality* quality, const snwVec3 p[4])
 {
     double smallest, largest, volume = snwTet_Volume(p[0], p[1], p[2], p[3]);
     snwTet_DihedralCosines(p, &smallest, &largest);
@@ -60,7 +60,7 @@ snwMeshQuality snwTetMesh_FleshQuality(const snwTetMesh* mesh, const int* tetBon
         if (tetBones != NULL && tetBones[i] >= 0)
             continue;
         const int* t = mesh->tets[i];
-        AddTet(&quality,
+        AddTetQuality(&quality,
             (const snwVec3[4]){mesh->vertices[t[0]], mesh->vertices[t[1]], mesh->vertices[t[2]], mesh->vertices[t[3]]});
     }
     return quality;

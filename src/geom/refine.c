@@ -191,7 +191,7 @@ static int FindEncroached(Refiner* refiner, snwGridPoint point, int triangle)
 // Triangles
 
 // The circumcentre, or the off-centre above the short side; seen from the start of the side. False if out of range.
-static bool FindCentre(const Refiner* refiner, int side, bool tooLong, snwGridPoint* centre)
+static bool FindCircumcentre(const Refiner* refiner, int side, bool tooLong, snwGridPoint* centre)
 {
     const snwPlanar* planar = refiner->planar;
     snwGridPoint p = snwPlanar_Start(planar, side), q = snwPlanar_Start(planar, snwNextEdge(side));
@@ -218,7 +218,7 @@ static bool FindCentre(const Refiner* refiner, int side, bool tooLong, snwGridPo
     return true;
 }
 
-static bool HasRoom(const snwPlanar* planar, snwGridPoint point, int triangle)
+static bool HasRoomAround(const snwPlanar* planar, snwGridPoint point, int triangle)
 {
     for (int k = 0; k < 3; ++k)
         if (snwGridDistance2(point, snwPlanar_Start(planar, 3 * triangle + k)) <
@@ -228,7 +228,7 @@ static bool HasRoom(const snwPlanar* planar, snwGridPoint point, int triangle)
 }
 
 // Improves the triangle by one point. False if there is no way.
-static bool Improve(Refiner* refiner, int triangle)
+static bool ImproveTriangle(Refiner* refiner, int triangle)
 {
     snwPlanar* planar = refiner->planar;
     bool tooLong;
@@ -240,14 +240,14 @@ static bool Improve(Refiner* refiner, int triangle)
         return false;
     if (tooLong && planar->segment.data[side] >= 0)
         return SplitSegment(refiner, side);
-    if (!FindCentre(refiner, side, tooLong, &centre))
+    if (!FindCircumcentre(refiner, side, tooLong, &centre))
         return false;
 
     // Behind a segment, or on it: the segment is split instead.
     snwPlace place = snwPlanar_Locate(planar, centre, triangle, true, &edge);
     if (place == snw_placeBeyond || (place == snw_placeEdge && planar->segment.data[edge] >= 0))
         return SplitSegment(refiner, edge);
-    if (place == snw_placeVertex || !HasRoom(planar, centre, edge / 3))
+    if (place == snw_placeVertex || !HasRoomAround(planar, centre, edge / 3))
         return false;
 
     // The same where the point would come too near to a segment.
@@ -277,7 +277,7 @@ static snwResult RefineAll(Refiner* refiner)
     {
         Suspect suspect = refiner->queue.data[refiner->head++];
         int t = FindTriangle(planar, suspect.v);
-        if (t >= 0 && Improve(refiner, t) && FindTriangle(planar, suspect.v) >= 0)
+        if (t >= 0 && ImproveTriangle(refiner, t) && FindTriangle(planar, suspect.v) >= 0)
             planar->failed |= !snwArray_Push(refiner->work->context, &refiner->queue, suspect);
         if (planar->points.count > refiner->def->maxVertices)
             return snwFail(refiner->work->message, snw_errorInput,
@@ -295,7 +295,7 @@ static int CountNarrow(const Refiner* refiner)
     return count;
 }
 
-static void FindCorners(Refiner* refiner)
+static void FindInputCorners(Refiner* refiner)
 {
     const snwPlanar* planar = refiner->planar;
     for (int i = 0; i < refiner->work->inputCount; ++i)
@@ -326,7 +326,7 @@ snwResult snwFlatWork_Refine(snwFlatWork* work, const snwTriangulateDef* def)
     refiner.corners = snwAllocArray(work->context, (size_t)work->inputCount, sizeof *refiner.corners);
     if (refiner.corners == NULL)
         return snwFailMemory(work->message);
-    FindCorners(&refiner);
+    FindInputCorners(&refiner);
     snwResult result = RefineAll(&refiner);
     work->sharpCount = result < 0 ? 0 : CountNarrow(&refiner);
     snwFree(work->context, refiner.corners);

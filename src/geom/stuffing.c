@@ -33,7 +33,7 @@ snwStuffDef snwDefaultStuffDef(const snwSolid* solid, double spacing)
 // ---------------------------------------------------------------------------------------------------------------------
 // Parts of lattice tets
 
-static bool AddPart(Stuffer* stuffer, int a, int b, int c, int d)
+static bool AddCutTet(Stuffer* stuffer, int a, int b, int c, int d)
 {
     if (!snwArray_Reserve(stuffer->context, &stuffer->tets, 1))
         return false;
@@ -69,9 +69,9 @@ static bool GoesFirst(const snwCut* cut, int apex, int b, int c)
 static bool AddPrism(Stuffer* stuffer, const int top[3], const int bottom[3], const int order[3])
 {
     int a = order[0], b = order[1], c = order[2];
-    return AddPart(stuffer, top[a], bottom[a], bottom[b], bottom[c]) &&
-           AddPart(stuffer, top[a], top[b], bottom[b], bottom[c]) &&
-           AddPart(stuffer, top[a], top[b], top[c], bottom[c]);
+    return AddCutTet(stuffer, top[a], bottom[a], bottom[b], bottom[c]) &&
+           AddCutTet(stuffer, top[a], top[b], bottom[b], bottom[c]) &&
+           AddCutTet(stuffer, top[a], top[b], top[c], bottom[c]);
 }
 
 // One outside: a frustum.
@@ -129,7 +129,7 @@ static bool AddPyramid(Stuffer* stuffer, const int in[2], int out, int on)
     bool first = GoesFirst(cut, out, in[0], in[1]);
     int longer = first ? in[0] : in[1], shorter = first ? in[1] : in[0];
     int longerCut = snwCut_EdgeVertex(cut, longer, out), shorterCut = snwCut_EdgeVertex(cut, shorter, out);
-    return AddPart(stuffer, on, longer, shorter, longerCut) && AddPart(stuffer, on, shorter, shorterCut, longerCut);
+    return AddCutTet(stuffer, on, longer, shorter, longerCut) && AddCutTet(stuffer, on, shorter, shorterCut, longerCut);
 }
 
 static bool AddTetParts(Stuffer* stuffer, const int tet[4])
@@ -140,7 +140,7 @@ static bool AddTetParts(Stuffer* stuffer, const int tet[4])
     if (inCount == 0)
         return true;
     if (outCount == 0)
-        return AddPart(stuffer, tet[0], tet[1], tet[2], tet[3]);
+        return AddCutTet(stuffer, tet[0], tet[1], tet[2], tet[3]);
     if (inCount == 3)
         return AddThreeInside(stuffer, in, out[0]);
     if (inCount == 2 && outCount == 2)
@@ -149,14 +149,14 @@ static bool AddTetParts(Stuffer* stuffer, const int tet[4])
         return count == 1 ? AddPyramid(stuffer, in, out[0], corners[0]) : false;
     for (int i = 0; i < outCount; ++i)
         corners[count++] = snwCut_EdgeVertex(cut, in[0], out[i]);
-    return AddPart(stuffer, in[0], corners[0], corners[1], corners[2]);
+    return AddCutTet(stuffer, in[0], corners[0], corners[1], corners[2]);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Pieces
 
 // What is left of a part too thin for the lattice: pieces of a few tets that hang on nothing. Something always stays.
-static bool DropCrumbs(Stuffer* stuffer)
+static bool DropTetCrumbs(Stuffer* stuffer)
 {
     int most = stuffer->cut.lattice.pointCount + stuffer->cut.edgeCount, kept = 0, largest = 0;
     int* pieces = snwAllocArray(stuffer->context, (size_t)most, sizeof *pieces);
@@ -192,7 +192,7 @@ static bool DropCrumbs(Stuffer* stuffer)
 }
 
 // Numbers the vertices in the order in which tets use them.
-static bool NumberVertices(Stuffer* stuffer)
+static bool NumberTetVertices(Stuffer* stuffer)
 {
     const snwCut* cut = &stuffer->cut;
     size_t most = (size_t)cut->lattice.pointCount + (size_t)cut->edgeCount;
@@ -220,7 +220,7 @@ static bool NumberVertices(Stuffer* stuffer)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult MakeTets(Stuffer* stuffer, const snwLatticeDef* def, snwMessage* message)
+static snwResult StuffTets(Stuffer* stuffer, const snwLatticeDef* def, snwMessage* message)
 {
     snwResult result = snwCut_Create(stuffer->context, def, &stuffer->cut, message);
     if (result < 0)
@@ -228,7 +228,7 @@ static snwResult MakeTets(Stuffer* stuffer, const snwLatticeDef* def, snwMessage
     for (int i = 0; i < stuffer->cut.lattice.tetCount; ++i)
         if (!AddTetParts(stuffer, stuffer->cut.lattice.tets[i]))
             return snwFailMemory(message);
-    if (!DropCrumbs(stuffer) || !NumberVertices(stuffer))
+    if (!DropTetCrumbs(stuffer) || !NumberTetVertices(stuffer))
         return snwFailMemory(message);
     snwImproveDef improve = {.solid = def->solid,
         .level = def->level,
@@ -249,7 +249,7 @@ static void FreeStuffer(Stuffer* stuffer)
     *stuffer = (Stuffer){.context = stuffer->context};
 }
 
-static double MeshVolume(const Stuffer* stuffer)
+static double StuffedVolume(const Stuffer* stuffer)
 {
     double sum = 0;
     for (int i = 0; i < stuffer->tets.count; ++i)
@@ -286,7 +286,7 @@ static snwResult MatchVolume(Stuffer* stuffer, snwLatticeDef* def, double volume
     // Missing volume over area: how far out the surface must go. Three rounds at most, and never far.
     for (int i = 0; i < 3; ++i)
     {
-        double missing = volume - MeshVolume(stuffer), area = 0;
+        double missing = volume - StuffedVolume(stuffer), area = 0;
         if (fabs(missing) < 0.005 * volume)
             break;
         result = BoundaryArea(stuffer, &area, message);
@@ -298,7 +298,7 @@ static snwResult MatchVolume(Stuffer* stuffer, snwLatticeDef* def, double volume
             break;
         def->level = level;
         FreeStuffer(stuffer);
-        result = MakeTets(stuffer, def, message);
+        result = StuffTets(stuffer, def, message);
         if (result < 0)
             return result;
     }
@@ -306,7 +306,7 @@ static snwResult MatchVolume(Stuffer* stuffer, snwLatticeDef* def, double volume
     return result;
 }
 
-static snwResult Finish(Stuffer* stuffer, double volume, snwArena* arena, snwTetMesh* mesh, snwMessage* message)
+static snwResult FinishStuffing(Stuffer* stuffer, double volume, snwArena* arena, snwTetMesh* mesh, snwMessage* message)
 {
     mesh->vertices = snwArena_Copy(arena, stuffer->positions, (size_t)stuffer->vertexCount, sizeof *mesh->vertices);
     mesh->tets = snwArena_Copy(arena, stuffer->tets.data, (size_t)stuffer->tets.count, sizeof *mesh->tets);
@@ -335,18 +335,18 @@ snwResult snwStuffSolid(
         .coarseInside = def->coarseInside};
     Stuffer stuffer = {.context = context};
     double volume = def->volume;
-    snwResult result = MakeTets(&stuffer, &lattice, message);
+    snwResult result = StuffTets(&stuffer, &lattice, message);
 
     // As it is: without a volume to match, the first mesh's own counts.
     if (result >= 0 && def->asItIs)
-        volume = MeshVolume(&stuffer);
+        volume = StuffedVolume(&stuffer);
     else if (result >= 0 && volume <= 0)
         result = snwSolid_Volume(context, def->solid, &volume, message);
 
     if (result >= 0)
         result = MatchVolume(&stuffer, &lattice, volume, message);
     if (result >= 0)
-        result = Finish(&stuffer, volume, arena, mesh, message);
+        result = FinishStuffing(&stuffer, volume, arena, mesh, message);
     FreeStuffer(&stuffer);
     return result;
 }

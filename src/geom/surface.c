@@ -9,8 +9,8 @@
 
 enum
 {
-    snw_smoothRounds = 4,
-    snw_landRounds = 2
+    surface_smoothRounds = 4,
+    surface_landRounds = 2
 };
 
 // Edge of a lattice cell whose triangles come out with edges of length 1.
@@ -32,7 +32,7 @@ typedef struct Surface
 // Triangles
 
 // Outwards: away from the inner vertex of the tet that it was cut from.
-static bool AddTriangle(Surface* surface, int a, int b, int c, int inside)
+static bool AddSurfaceTriangle(Surface* surface, int a, int b, int c, int inside)
 {
     if (!snwArray_Reserve(surface->context, &surface->triangles, 1))
         return false;
@@ -48,7 +48,7 @@ static bool AddTriangle(Surface* surface, int a, int b, int c, int inside)
 }
 
 // Two inside, two outside: a quadrilateral, cut along its shorter diagonal.
-static bool AddQuad(Surface* surface, const int in[2], const int out[2])
+static bool AddCutQuad(Surface* surface, const int in[2], const int out[2])
 {
     const snwCut* cut = &surface->cut;
     int corners[4] = {snwCut_EdgeVertex(cut, in[0], out[0]), snwCut_EdgeVertex(cut, in[0], out[1]),
@@ -58,8 +58,8 @@ static bool AddQuad(Surface* surface, const int in[2], const int out[2])
         p[i] = snwCut_Position(cut, corners[i]);
     int first = snwVec3_Distance(p[0], p[2]) <= snwVec3_Distance(p[1], p[3]) ? 0 : 1;
     const int* c = corners;
-    return AddTriangle(surface, c[first], c[first + 1], c[first + 2], in[first]) &&
-           AddTriangle(surface, c[first], c[first + 2], c[(first + 3) % 4], in[1]);
+    return AddSurfaceTriangle(surface, c[first], c[first + 1], c[first + 2], in[first]) &&
+           AddSurfaceTriangle(surface, c[first], c[first + 2], c[(first + 3) % 4], in[1]);
 }
 
 static bool AddTetTriangles(Surface* surface, const int tet[4])
@@ -68,12 +68,12 @@ static bool AddTetTriangles(Surface* surface, const int tet[4])
     int in[4], out[4], corners[4], inCount = 0, outCount = 0, count = 0;
     snwCut_SortCorners(cut, tet, in, &inCount, out, &outCount, corners, &count);
     if (inCount == 2 && outCount == 2)
-        return AddQuad(surface, in, out);
+        return AddCutQuad(surface, in, out);
     if (inCount == 0 || count + inCount * outCount != 3)
         return true;
     for (int i = 0; i < inCount * outCount; ++i)
         corners[count++] = snwCut_EdgeVertex(cut, in[i / outCount], out[i % outCount]);
-    return AddTriangle(surface, corners[0], corners[1], corners[2], in[0]);
+    return AddSurfaceTriangle(surface, corners[0], corners[1], corners[2], in[0]);
 }
 
 static uint64_t TriangleHash(const int t[3])
@@ -139,7 +139,7 @@ static bool DropTwins(Surface* surface)
 }
 
 // Numbers the vertices in the order in which triangles use them.
-static bool NumberVertices(Surface* surface)
+static bool NumberSurfaceVertices(Surface* surface)
 {
     const snwCut* cut = &surface->cut;
     size_t most = (size_t)cut->lattice.pointCount + (size_t)cut->edgeCount;
@@ -194,7 +194,7 @@ typedef struct Smoother
     double share; // of the way to the neighbours' middle
 } Smoother;
 
-static snwVec3 TriangleNormal(const snwVec3* positions, const int t[3])
+static snwVec3 SurfaceTriangleNormal(const snwVec3* positions, const int t[3])
 {
     return snwVec3_Cross(snwVec3_Sub(positions[t[1]], positions[t[0]]), snwVec3_Sub(positions[t[2]], positions[t[0]]));
 }
@@ -206,10 +206,10 @@ static bool WouldFold(const Smoother* smoother, int vertex, snwVec3 place)
     for (int i = surface->firstTriangle[vertex]; i < surface->firstTriangle[vertex + 1]; ++i)
     {
         const int* t = surface->triangles.data[surface->vertexTriangles[i]];
-        snwVec3 p[3], before = TriangleNormal(smoother->from, t);
+        snwVec3 p[3], before = SurfaceTriangleNormal(smoother->from, t);
         for (int k = 0; k < 3; ++k)
             p[k] = t[k] == vertex ? place : smoother->from[t[k]];
-        snwVec3 after = TriangleNormal(p, (const int[3]){0, 1, 2});
+        snwVec3 after = SurfaceTriangleNormal(p, (const int[3]){0, 1, 2});
         if (snwVec3_Dot(before, after) < 0.2 * snwVec3_LengthSquared(before))
             return true;
     }
@@ -227,7 +227,7 @@ static snwVec3 SmoothedPlace(const Smoother* smoother, int vertex)
     for (int i = surface->firstTriangle[vertex]; i < surface->firstTriangle[vertex + 1]; ++i)
     {
         const int* t = surface->triangles.data[surface->vertexTriangles[i]];
-        snwVec3 area = TriangleNormal(smoother->from, t);
+        snwVec3 area = SurfaceTriangleNormal(smoother->from, t);
         double w = snwVec3_Length(area);
         normal = snwVec3_Add(normal, area);
         for (int k = 0; k < 3; ++k)
@@ -258,7 +258,7 @@ static snwVec3 SmoothedPlace(const Smoother* smoother, int vertex)
     return snwVec3_MulAdd(place, -value, normal);
 }
 
-static void SmoothRange(int begin, int end, void* data)
+static void SmoothSurfaceRange(int begin, int end, void* data)
 {
     const Smoother* smoother = data;
     for (int i = begin; i < end; ++i)
@@ -269,17 +269,17 @@ static void SmoothRange(int begin, int end, void* data)
     }
 }
 
-static bool Smooth(Surface* surface, const snwSolid* solid, double spacing)
+static bool SmoothSurface(Surface* surface, const snwSolid* solid, double spacing)
 {
     snwVec3* other = snwAllocArray(surface->context, (size_t)surface->vertexCount, sizeof *other);
     if (other == NULL)
         return false;
     Smoother smoother = {.surface = surface, .solid = solid, .reach = 0.2 * spacing};
-    for (int i = 0; i < snw_smoothRounds + snw_landRounds; ++i)
+    for (int i = 0; i < surface_smoothRounds + surface_landRounds; ++i)
     {
-        smoother.share = i < snw_smoothRounds ? 0.7 : 0;
+        smoother.share = i < surface_smoothRounds ? 0.7 : 0;
         smoother.from = surface->positions, smoother.to = other;
-        snwParallelFor(surface->context, surface->vertexCount, 512, SmoothRange, &smoother);
+        snwParallelFor(surface->context, surface->vertexCount, 512, SmoothSurfaceRange, &smoother);
         other = surface->positions;
         surface->positions = smoother.to;
     }
@@ -294,7 +294,7 @@ static bool MakeTriangles(Surface* surface)
     for (int i = 0; i < surface->cut.lattice.tetCount; ++i)
         if (!AddTetTriangles(surface, surface->cut.lattice.tets[i]))
             return false;
-    return DropTwins(surface) && NumberVertices(surface) && ListTriangles(surface);
+    return DropTwins(surface) && NumberSurfaceVertices(surface) && ListTriangles(surface);
 }
 
 snwResult snwMeshSurface(snwContext* context, const snwSolid* solid, double spacing, snwArena* arena,
@@ -307,7 +307,7 @@ snwResult snwMeshSurface(snwContext* context, const snwSolid* solid, double spac
     snwResult result = snwCut_Create(context, &def, &surface.cut, message);
     if (result < 0)
         return result;
-    bool enough = MakeTriangles(&surface) && Smooth(&surface, solid, spacing);
+    bool enough = MakeTriangles(&surface) && SmoothSurface(&surface, solid, spacing);
 
     // Into the caller's memory.
     if (enough)
@@ -347,6 +347,6 @@ double snwTriangleMesh_Area(const snwTriangleMesh* mesh)
 {
     double sum = 0;
     for (int i = 0; i < mesh->triangleCount; ++i)
-        sum += snwVec3_Length(TriangleNormal(mesh->vertices, mesh->triangles[i])) / 2;
+        sum += snwVec3_Length(SurfaceTriangleNormal(mesh->vertices, mesh->triangles[i])) / 2;
     return sum;
 }

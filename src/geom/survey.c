@@ -32,7 +32,7 @@ typedef struct Surveyor
     uint8_t* turned;    // relative to the first triangle of its shell
 } Surveyor;
 
-static bool Counts(const Surveyor* s, int triangle)
+static bool CountsAsTriangle(const Surveyor* s, int triangle)
 {
     return (s->survey->marks[triangle] & (snw_markFlat | snw_markDouble)) == 0;
 }
@@ -47,7 +47,7 @@ static int To(const Surveyor* s, Side side)
     return s->def->triangles[side.triangle][(side.corner + 1) % 3];
 }
 
-static uint64_t EdgeKey(const Surveyor* s, Side side)
+static uint64_t EdgeKeyOfSide(const Surveyor* s, Side side)
 {
     uint64_t a = (uint64_t)From(s, side), b = (uint64_t)To(s, side);
     return a < b ? a << 32 | b : b << 32 | a;
@@ -56,7 +56,7 @@ static uint64_t EdgeKey(const Surveyor* s, Side side)
 // ---------------------------------------------------------------------------------------------------------------------
 // Triangles
 
-static snwVec3 AreaVector(const Surveyor* s, int triangle)
+static snwVec3 SurveyAreaVector(const Surveyor* s, int triangle)
 {
     const int* t = s->def->triangles[triangle];
     snwVec3 a = s->def->vertices[t[0]];
@@ -73,7 +73,7 @@ static bool IsFlat(const Surveyor* s, int triangle)
     double longest = 0;
     for (int k = 0; k < 3; ++k)
         longest = fmax(longest, snwVec3_Distance(s->def->vertices[t[k]], s->def->vertices[t[(k + 1) % 3]]));
-    return 2.0 * snwVec3_Length(AreaVector(s, triangle)) <= 1e-9 * s->survey->size * longest;
+    return 2.0 * snwVec3_Length(SurveyAreaVector(s, triangle)) <= 1e-9 * s->survey->size * longest;
 }
 
 static void MarkFlat(Surveyor* s)
@@ -137,7 +137,7 @@ static bool MarkDouble(Surveyor* s)
 // ---------------------------------------------------------------------------------------------------------------------
 // Edges
 
-static bool SortSides(Surveyor* s)
+static bool SortSurveySides(Surveyor* s)
 {
     size_t room = (size_t)s->def->triangleCount * 3;
     Side* sides = snwArena_Alloc(&s->work, room, sizeof *sides);
@@ -149,11 +149,11 @@ static bool SortSides(Surveyor* s)
 
     // A side per corner of all triangles that count.
     for (int i = 0; i < s->def->triangleCount; ++i)
-        for (int k = 0; k < 3 && Counts(s, i); ++k)
+        for (int k = 0; k < 3 && CountsAsTriangle(s, i); ++k)
         {
             Side side = {i, k};
             sides[s->sideCount] = side;
-            keys[s->sideCount] = EdgeKey(s, side);
+            keys[s->sideCount] = EdgeKeyOfSide(s, side);
             order[s->sideCount] = s->sideCount;
             s->sideCount += 1;
         }
@@ -169,7 +169,7 @@ static bool SortSides(Surveyor* s)
 static int EndOfEdge(const Surveyor* s, int first)
 {
     int end = first + 1;
-    while (end < s->sideCount && EdgeKey(s, s->sides[end]) == EdgeKey(s, s->sides[first]))
+    while (end < s->sideCount && EdgeKeyOfSide(s, s->sides[end]) == EdgeKeyOfSide(s, s->sides[first]))
         end += 1;
     return end;
 }
@@ -222,7 +222,7 @@ static bool CountVertices(Surveyor* s)
     {
         int vertex = s->def->triangles[i / 3][i % 3];
         used[vertex] = 1;
-        fans[vertex] += Counts(s, i / 3) && snwPieces_Root(s->cornerParents, i) == i;
+        fans[vertex] += CountsAsTriangle(s, i / 3) && snwPieces_Root(s->cornerParents, i) == i;
     }
     for (int i = 0; i < s->def->vertexCount; ++i)
     {
@@ -237,7 +237,7 @@ static bool CountVertices(Surveyor* s)
 
 static int CompareShells(const void* a, const void* b)
 {
-    const snwShell *x = a, *y = b;
+    const snwSurveyShell *x = a, *y = b;
     if (x->triangleCount != y->triangleCount)
         return x->triangleCount < y->triangleCount ? 1 : -1;
     return x->firstTriangle < y->firstTriangle ? -1 : 1;
@@ -248,7 +248,7 @@ static double SignedVolume(const Surveyor* s, int triangle)
     // About the middle of the bounds, so that a small body far away keeps its digits.
     snwVec3 centre = snwVec3_Lerp(s->survey->lower, s->survey->upper, 0.5);
     snwVec3 arm = snwVec3_Sub(s->def->vertices[s->def->triangles[triangle][0]], centre);
-    return snwVec3_Dot(arm, AreaVector(s, triangle)) / 3.0;
+    return snwVec3_Dot(arm, SurveyAreaVector(s, triangle)) / 3.0;
 }
 
 static bool GatherShells(Surveyor* s)
@@ -258,7 +258,7 @@ static bool GatherShells(Surveyor* s)
 
     // A shell per root; roots are the lowest triangles, so shells come in the triangles' order.
     for (int i = 0; i < count; ++i)
-        survey->shellCount += Counts(s, i) && snwPieces_Root(s->parents, i) == i;
+        survey->shellCount += CountsAsTriangle(s, i) && snwPieces_Root(s->parents, i) == i;
     survey->shells = snwArena_Alloc(s->arena, (size_t)survey->shellCount + 1, sizeof *survey->shells);
     if (survey->shells == NULL)
         return false;
@@ -266,25 +266,25 @@ static bool GatherShells(Surveyor* s)
 
     for (int i = 0; i < count; ++i)
     {
-        if (!Counts(s, i))
+        if (!CountsAsTriangle(s, i))
             continue;
         int root = snwPieces_Root(s->parents, i); // the lowest of its shell, so met first
         if (root == i)
         {
-            survey->shells[next] = (snwShell){.firstTriangle = i, .consistent = true};
+            survey->shells[next] = (snwSurveyShell){.firstTriangle = i, .consistent = true};
             s->shellOf[i] = next++;
         }
 
-        snwShell* shell = &survey->shells[s->shellOf[root]];
+        snwSurveyShell* shell = &survey->shells[s->shellOf[root]];
         shell->triangleCount += 1;
-        shell->area += snwVec3_Length(AreaVector(s, i));
+        shell->area += snwVec3_Length(SurveyAreaVector(s, i));
         shell->volume += SignedVolume(s, i);
     }
 
     return true;
 }
 
-static snwShell* ShellOf(const Surveyor* s, int triangle)
+static snwSurveyShell* ShellOf(const Surveyor* s, int triangle)
 {
     return &s->survey->shells[s->shellOf[snwPieces_Root(s->parents, triangle)]];
 }
@@ -370,7 +370,7 @@ static bool FindTurned(Surveyor* s)
     // Piece by piece: the fewer of both kinds are the turned ones.
     for (int i = 0; i < count; ++i)
     {
-        if (seen[i] || !Counts(s, i))
+        if (seen[i] || !CountsAsTriangle(s, i))
             continue;
         Piece piece = SpreadPiece(s, pairs, seen, queue, i);
         bool most = 2 * piece.turned > piece.count;
@@ -395,7 +395,7 @@ static double WindingOfOthers(const Surveyor* s, int root, snwVec3 point)
     double sum = 0.0;
     for (int i = 0; i < s->def->triangleCount; ++i)
     {
-        if (!Counts(s, i) || snwPieces_Root(s->parents, i) == root)
+        if (!CountsAsTriangle(s, i) || snwPieces_Root(s->parents, i) == root)
             continue;
         const int* t = s->def->triangles[i];
         snwVec3 a = snwVec3_Sub(s->def->vertices[t[0]], point), b = snwVec3_Sub(s->def->vertices[t[1]], point),
@@ -414,7 +414,7 @@ static void FindInsideOut(Surveyor* s)
     snwSurvey* survey = s->survey;
     for (int i = 0, looked = 0; i < survey->shellCount; ++i)
     {
-        snwShell* shell = &survey->shells[i];
+        snwSurveyShell* shell = &survey->shells[i];
         if (shell->openEdges > 0 || !shell->consistent || shell->volume >= 0)
             continue;
         int corner = s->def->triangles[shell->firstTriangle][0];
@@ -422,7 +422,7 @@ static void FindInsideOut(Surveyor* s)
                                                  s->def->vertices[corner]) < 0.5;
     }
     for (int i = 0; i < s->def->triangleCount; ++i)
-        if (Counts(s, i) && ShellOf(s, i)->insideOut)
+        if (CountsAsTriangle(s, i) && ShellOf(s, i)->insideOut)
             survey->marks[i] |= snw_markInsideOut;
 }
 
@@ -487,7 +487,7 @@ static bool GatherHoles(Surveyor* s)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static bool Prepare(Surveyor* s)
+static bool PrepareSurvey(Surveyor* s)
 {
     const snwSurveyDef* def = s->def;
     size_t triangles = (size_t)def->triangleCount;
@@ -506,7 +506,7 @@ static bool Prepare(Surveyor* s)
     return true;
 }
 
-static void Measure(Surveyor* s)
+static void MeasureSurvey(Surveyor* s)
 {
     snwSurvey* survey = s->survey;
     const snwSurveyDef* def = s->def;
@@ -543,7 +543,7 @@ static snwResult FindCrossings(Surveyor* s, snwMessage* message)
 static bool LookAtTopology(Surveyor* s)
 {
     MarkFlat(s);
-    if (!MarkDouble(s) || !SortSides(s))
+    if (!MarkDouble(s) || !SortSurveySides(s))
         return false;
     WalkEdges(s);
     if (!CountVertices(s) || !GatherShells(s) || !FindTurned(s) || !GatherHoles(s))
@@ -563,8 +563,8 @@ snwResult snwSurveySurface(snwArena* arena, const snwSurveyDef* def, snwSurvey* 
     Surveyor s = {
         .context = arena->context, .arena = arena, .work = {.context = arena->context}, .def = def, .survey = survey};
     *survey = (snwSurvey){0};
-    Measure(&s);
-    snwResult result = Prepare(&s) && LookAtTopology(&s) ? snw_ok : snwFailMemory(message);
+    MeasureSurvey(&s);
+    snwResult result = PrepareSurvey(&s) && LookAtTopology(&s) ? snw_ok : snwFailMemory(message);
     if (result >= 0 && def->crossings)
         result = FindCrossings(&s, message);
     snwArena_Free(&s.work);

@@ -14,7 +14,7 @@ typedef struct snwSurveyDef
 } snwSurveyDef;
 
 // Triangles that hang together over their sides.
-typedef struct snwShell
+typedef struct snwSurveyShell
 {
     int triangleCount;
     int firstTriangle;
@@ -23,7 +23,7 @@ typedef struct snwShell
     bool insideOut;  // closed and consistent, but facing inwards, and no cavity of another shell
     double area;     // m^2
     double volume;   // m^3, signed, as the triangles face
-} snwShell;
+} snwSurveyShell;
 
 // Open edges that hang together.
 typedef struct snwHole
@@ -68,7 +68,7 @@ typedef struct snwSurvey
     int64_t crossingPairs;
     int uncheckedTriangles; // for crossings: too crowded to tell
     bool crossingsKnown;
-    snwShell* shells; // the largest first
+    snwSurveyShell* shells; // the largest first
     int shellCount;
     snwHole* holes; // the longest first
     int holeCount;

@@ -22,7 +22,7 @@ enum
     snw_maxOutlinePoints = 1000000
 };
 
-static snwResult FailAt(snwFlatWork* work, int segment, const char* remedy, const char* format, ...)
+static snwResult FailAtSegment(snwFlatWork* work, int segment, const char* remedy, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 
 static int PointName(const snwFlatWork* work, int point)
@@ -32,7 +32,7 @@ static int PointName(const snwFlatWork* work, int point)
 }
 
 // Names ring and point.
-static snwResult FailAt(snwFlatWork* work, int segment, const char* remedy, const char* format, ...)
+static snwResult FailAtSegment(snwFlatWork* work, int segment, const char* remedy, const char* format, ...)
 {
     char text[200];
     va_list arguments;
@@ -79,7 +79,7 @@ static snwResult CheckRings(const snwOutline* outline, int* total, snwMessage* m
 }
 
 // The grid's cell is a power of two and its origin a multiple of it, so that grid points are exact in double.
-static snwResult ChooseGrid(const snwOutline* outline, snwGrid* grid, snwMessage* message)
+static snwResult ChooseOutlineGrid(const snwOutline* outline, snwGrid* grid, snwMessage* message)
 {
     // The box of all rings.
     double lower[2] = {INFINITY, INFINITY}, upper[2] = {-INFINITY, -INFINITY};
@@ -134,7 +134,7 @@ static snwResult AddRingPoints(snwFlatWork* work)
         int ring = work->ringOf[s], edge;
         const snwRing* source = &work->outline->rings[ring];
         if (s == work->firstOf[ring] && !HasArea(work, source))
-            return FailAt(work, s, NULL, "the ring has no area");
+            return FailAtSegment(work, s, NULL, "the ring has no area");
         snwGridPoint point = snwGrid_Round(&work->grid, source->points[s - work->firstOf[ring]]);
         snwPlace place = snwPlanar_Locate(planar, point, planar->last, false, &edge);
 
@@ -143,7 +143,7 @@ static snwResult AddRingPoints(snwFlatWork* work)
         {
             int other = planar->vertex.data[edge] - 4;
             bool closing = other == work->firstOf[ring] && snwFlatWork_SegmentEnd(work, s) == other;
-            return FailAt(work, s, closing ? "leave the last point out: rings close by themselves" : NULL,
+            return FailAtSegment(work, s, closing ? "leave the last point out: rings close by themselves" : NULL,
                 "the same place as outline[%d].points[%d]", work->ringOf[other], PointName(work, other));
         }
 
@@ -173,7 +173,7 @@ static snwResult ForceSegments(snwFlatWork* work)
         int ring = work->ringOf[other], index = other - work->firstOf[ring];
         const double* at = work->outline->rings[ring].points[index];
 
-        return FailAt(work, s, NULL,
+        return FailAtSegment(work, s, NULL,
             "the outline %s itself: the line from here to the next point %s outline[%d].points[%d] "
             "near [%.4g, %.4g]",
             hitPoint >= 0 ? "touches" : "crosses", hitPoint >= 0 ? "passes through" : "cuts the line from", ring,
@@ -233,9 +233,9 @@ static snwResult CheckDepths(snwFlatWork* work, const int* depths)
         int a = depths[e / 3], b = depths[planar->twin.data[e] / 3], outside = a < b ? a : b;
         bool hole = work->outline->rings[work->ringOf[s]].hole;
         if (hole && outside % 2 == 0)
-            return FailAt(work, s, NULL, "a hole that lies in no ring");
+            return FailAtSegment(work, s, NULL, "a hole that lies in no ring");
         if (!hole && outside % 2 == 1)
-            return FailAt(work, s, "mark it as a hole", "a ring inside another ring");
+            return FailAtSegment(work, s, "mark it as a hole", "a ring inside another ring");
     }
     return snw_ok;
 }
@@ -285,7 +285,7 @@ snwResult snwFlatWork_Create(snwFlatWork* work, snwContext* context, const snwOu
 {
     *work = (snwFlatWork){.context = context, .message = message, .outline = outline, .planar = {.context = context}};
     snwResult result = CheckRings(outline, &work->inputCount, message);
-    result = result < 0 ? result : ChooseGrid(outline, &work->grid, message);
+    result = result < 0 ? result : ChooseOutlineGrid(outline, &work->grid, message);
     result = result < 0 ? result : NumberSegments(work);
     if (result < 0)
         return result;
@@ -349,7 +349,7 @@ snwResult snwFlatWork_Finish(snwFlatWork* work, snwArena* arena, snwFlatMesh* me
     return snw_ok;
 }
 
-static snwResult CheckDef(const snwTriangulateDef* def, snwMessage* message)
+static snwResult CheckTriangulateDef(const snwTriangulateDef* def, snwMessage* message)
 {
     if (!(def->minAngle >= 0 && def->minAngle <= 30))
         return snwFail(message, snw_errorArgument, NULL, "minAngle must be 0..30 degrees, is %.4g", def->minAngle);
@@ -363,7 +363,7 @@ snwResult snwTriangulate(snwContext* context, const snwOutline* outline, const s
 {
     snwFlatWork work;
     *mesh = (snwFlatMesh){0};
-    snwResult result = CheckDef(def, message);
+    snwResult result = CheckTriangulateDef(def, message);
     if (result < 0)
         return result;
     result = snwFlatWork_Create(&work, context, outline, message);

@@ -38,7 +38,7 @@ static snwVec3 VoxelCenter(const Grid* grid, int x, int y, int z)
     return snwVec3_MulAdd(grid->origin, grid->spacing, (snwVec3){x, y, z});
 }
 
-static double DistanceAt(const Grid* grid, snwVec3 point)
+static double VoxelDistance(const Grid* grid, snwVec3 point)
 {
     return grid->solid->distance(point, grid->solid->data);
 }
@@ -55,15 +55,16 @@ static void EvaluateBlock(Grid* grid, int x0, int y0, int z0)
 {
     double middle = 0.5 * (snw_voxelBlock - 1), reach = 0.96 * snw_voxelBlock * grid->spacing;
     snwVec3 center = snwVec3_MulAdd(VoxelCenter(grid, x0, y0, z0), grid->spacing, (snwVec3){middle, middle, middle});
-    double far = DistanceAt(grid, center);
+    double far = VoxelDistance(grid, center);
     for (int z = z0; z < Smaller(z0 + snw_voxelBlock, grid->size[2]); ++z)
         for (int y = y0; y < Smaller(y0 + snw_voxelBlock, grid->size[1]); ++y)
             for (int x = x0; x < Smaller(x0 + snw_voxelBlock, grid->size[0]); ++x)
-                grid->values[VoxelAt(grid, x, y, z)] = fabs(far) > reach ? far
-                                                                         : DistanceAt(grid, VoxelCenter(grid, x, y, z));
+                grid->values[VoxelAt(grid, x, y, z)] = fabs(far) > reach
+                                                           ? far
+                                                           : VoxelDistance(grid, VoxelCenter(grid, x, y, z));
 }
 
-static void EvaluateRange(int begin, int end, void* data)
+static void EvaluateVoxels(int begin, int end, void* data)
 {
     Grid* grid = data;
     for (int z = begin; z < end; ++z)
@@ -92,16 +93,16 @@ static int FindThinVoxel(const Grid* grid, snwVec3 p)
     int voxel;
     if (IsCovered(grid, p, &voxel))
         return -1;
-    double value = DistanceAt(grid, p), step = 0.02 * grid->spacing;
+    double value = VoxelDistance(grid, p), step = 0.02 * grid->spacing;
     if (value > 0.45 * grid->spacing)
         return -1;
     if (value > 0)
     {
-        snwVec3 inward = {value - DistanceAt(grid, (snwVec3){p.x + step, p.y, p.z}),
-            value - DistanceAt(grid, (snwVec3){p.x, p.y + step, p.z}),
-            value - DistanceAt(grid, (snwVec3){p.x, p.y, p.z + step})};
+        snwVec3 inward = {value - VoxelDistance(grid, (snwVec3){p.x + step, p.y, p.z}),
+            value - VoxelDistance(grid, (snwVec3){p.x, p.y + step, p.z}),
+            value - VoxelDistance(grid, (snwVec3){p.x, p.y, p.z + step})};
         p = snwVec3_MulAdd(p, value + step, snwVec3_Normalize(inward));
-        if (!(DistanceAt(grid, p) <= 0) || IsCovered(grid, p, &voxel))
+        if (!(VoxelDistance(grid, p) <= 0) || IsCovered(grid, p, &voxel))
             return -1;
     }
     return voxel;
@@ -199,7 +200,7 @@ static bool MendBlock(Grid* grid, int x, int y, int z)
     }
 }
 
-static void Mend(Grid* grid)
+static void MendVoxels(Grid* grid)
 {
     for (bool again = true; again;)
     {
@@ -242,7 +243,7 @@ static int FloodPiece(const Grid* grid, int start, int piece, int* pieces, int* 
 }
 
 // Pieces smaller than a fiftieth of the largest go.
-static bool DropCrumbs(Grid* grid)
+static bool DropVoxelCrumbs(Grid* grid)
 {
     int* pieces = snwAllocArray(grid->context, (size_t)grid->count, sizeof *pieces);
     int* stack = snwAllocArray(grid->context, (size_t)grid->count, sizeof *stack);
@@ -346,7 +347,7 @@ static snwResult FillGrid(Grid* grid, snwMessage* message)
     grid->in = snwAllocArray(grid->context, (size_t)grid->count, sizeof *grid->in);
     if (grid->values == NULL || grid->in == NULL)
         return snwFailMemory(message);
-    snwParallelFor(grid->context, (grid->size[2] - 1) / snw_voxelBlock + 1, 1, EvaluateRange, grid);
+    snwParallelFor(grid->context, (grid->size[2] - 1) / snw_voxelBlock + 1, 1, EvaluateVoxels, grid);
 
     // Inside is where the distance is not positive; a solid that reaches the rim was given wrong bounds.
     for (int i = 0; i < grid->count; ++i)
@@ -375,9 +376,9 @@ snwResult snwVoxelizeSolid(
 
     if (result >= 0)
     {
-        Mend(&grid);
+        MendVoxels(&grid);
         // Dropping whole pieces leaves the others as they are.
-        if (!DropCrumbs(&grid) || !EmitMesh(&grid, arena, mesh))
+        if (!DropVoxelCrumbs(&grid) || !EmitMesh(&grid, arena, mesh))
             result = snwFailMemory(message);
         else if (mesh->hexCount == 0)
             result = snwFail(

@@ -20,7 +20,7 @@ static uint64_t Bits(double value)
     return bits;
 }
 
-static uint64_t SortKey(const snwWeldDef* def, int vertex, int pass)
+static uint64_t WeldSortKey(const snwWeldDef* def, int vertex, int pass)
 {
     snwVec3 p = def->positions[vertex];
     if (pass == 0)
@@ -28,7 +28,7 @@ static uint64_t SortKey(const snwWeldDef* def, int vertex, int pass)
     return Bits(pass == 1 ? p.z : pass == 2 ? p.y : p.x);
 }
 
-static bool SortVertices(snwContext* context, const snwWeldDef* def, int* order)
+static bool SortWeldVertices(snwContext* context, const snwWeldDef* def, int* order)
 {
     uint64_t* keys = snwAllocArray(context, (size_t)def->count, sizeof *keys);
     bool sorted = keys != NULL;
@@ -37,17 +37,17 @@ static bool SortVertices(snwContext* context, const snwWeldDef* def, int* order)
     for (int pass = def->keys == NULL; pass < 4 && sorted; ++pass)
     {
         for (int i = 0; i < def->count; ++i)
-            keys[i] = SortKey(def, order[i], pass);
+            keys[i] = WeldSortKey(def, order[i], pass);
         sorted = snwSortKeys(context, keys, order, def->count);
     }
     snwFree(context, keys);
     return sorted;
 }
 
-static bool IsSame(const snwWeldDef* def, int a, int b)
+static bool IsSameVertex(const snwWeldDef* def, int a, int b)
 {
     for (int pass = 0; pass < 4; ++pass)
-        if (SortKey(def, a, pass) != SortKey(def, b, pass))
+        if (WeldSortKey(def, a, pass) != WeldSortKey(def, b, pass))
             return false;
     return true;
 }
@@ -56,10 +56,10 @@ static bool IsSame(const snwWeldDef* def, int a, int b)
 static bool FindEqual(snwContext* context, const snwWeldDef* def, int* kept)
 {
     int* order = snwAllocArray(context, (size_t)def->count, sizeof *order);
-    bool done = order != NULL && SortVertices(context, def, order);
+    bool done = order != NULL && SortWeldVertices(context, def, order);
     for (int i = 0, first = 0; i < def->count && done; ++i)
     {
-        if (!IsSame(def, order[first], order[i]))
+        if (!IsSameVertex(def, order[first], order[i]))
             first = i;
         kept[order[i]] = order[first];
     }
@@ -78,7 +78,7 @@ typedef struct Cells
     uint64_t mask;
 } Cells;
 
-static void CellOf(const Cells* cells, int vertex, double cell[3])
+static void CellOfVertex(const Cells* cells, int vertex, double cell[3])
 {
     snwVec3 p = cells->def->positions[vertex];
     cell[0] = floor(p.x / cells->def->tolerance);
@@ -86,7 +86,7 @@ static void CellOf(const Cells* cells, int vertex, double cell[3])
     cell[2] = floor(p.z / cells->def->tolerance);
 }
 
-static uint64_t SlotOf(const Cells* cells, double x, double y, double z)
+static uint64_t SlotOfCell(const Cells* cells, double x, double y, double z)
 {
     uint64_t hash = Bits(x) * 0x9E3779B97F4A7C15u;
     hash = (hash ^ (hash >> 29) ^ Bits(y)) * 0xBF58476D1CE4E5B9u;
@@ -94,34 +94,34 @@ static uint64_t SlotOf(const Cells* cells, double x, double y, double z)
     return (hash ^ (hash >> 31)) & cells->mask;
 }
 
-static bool IsNear(const snwWeldDef* def, int a, int b)
+static bool AreNear(const snwWeldDef* def, int a, int b)
 {
     return snwVec3_Distance(def->positions[a], def->positions[b]) <= def->tolerance &&
            (def->keys == NULL || def->keys[a] == def->keys[b]);
 }
 
 // The first kept vertex that is near; the vertex itself if there is none.
-static int FindNear(const Cells* cells, int vertex)
+static int FindNearVertex(const Cells* cells, int vertex)
 {
     double cell[3];
     int found = vertex;
-    CellOf(cells, vertex, cell);
+    CellOfVertex(cells, vertex, cell);
     for (int k = 0; k < 27; ++k)
     {
         int x = k % 3 - 1, y = k / 3 % 3 - 1, z = k / 9 - 1;
-        uint64_t slot = SlotOf(cells, cell[0] + x, cell[1] + y, cell[2] + z);
+        uint64_t slot = SlotOfCell(cells, cell[0] + x, cell[1] + y, cell[2] + z);
         for (int other = cells->heads[slot]; other >= 0; other = cells->next[other])
-            if (other < found && IsNear(cells->def, vertex, other))
+            if (other < found && AreNear(cells->def, vertex, other))
                 found = other;
     }
     return found;
 }
 
-static void Keep(Cells* cells, int vertex)
+static void KeepInCell(Cells* cells, int vertex)
 {
     double cell[3];
-    CellOf(cells, vertex, cell);
-    uint64_t slot = SlotOf(cells, cell[0], cell[1], cell[2]);
+    CellOfVertex(cells, vertex, cell);
+    uint64_t slot = SlotOfCell(cells, cell[0], cell[1], cell[2]);
     cells->next[vertex] = cells->heads[slot];
     cells->heads[slot] = vertex;
 }
@@ -148,9 +148,9 @@ static bool FindAllNear(snwContext* context, const snwWeldDef* def, int* kept)
             continue;
         }
 
-        kept[i] = FindNear(&cells, i);
+        kept[i] = FindNearVertex(&cells, i);
         if (kept[i] == i)
-            Keep(&cells, i);
+            KeepInCell(&cells, i);
     }
 
     snwFree(context, cells.heads);
@@ -161,7 +161,7 @@ static bool FindAllNear(snwContext* context, const snwWeldDef* def, int* kept)
 // ---------------------------------------------------------------------------------------------------------------------
 
 // Welded vertices are numbered in the order of their first ones.
-static void Number(const int* kept, int count, snwWeld* weld)
+static void NumberWelded(const int* kept, int count, snwWeld* weld)
 {
     weld->count = 0;
     for (int i = 0; i < count; ++i)
@@ -187,7 +187,7 @@ snwResult snwWeldVertices(snwArena* arena, const snwWeldDef* def, snwWeld* weld,
     if (done)
         done = def->tolerance > 0 ? FindAllNear(arena->context, def, kept) : FindEqual(arena->context, def, kept);
     if (done)
-        Number(kept, def->count, weld);
+        NumberWelded(kept, def->count, weld);
     snwFree(arena->context, kept);
     return done ? snw_ok : snwFailMemory(message);
 }

@@ -79,12 +79,12 @@ static Box EmptyBox(void)
     return (Box){{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
 }
 
-static Box Join(Box a, Box b)
+static Box JoinBoxes(Box a, Box b)
 {
     return (Box){snwVec3_Min(a.lower, b.lower), snwVec3_Max(a.upper, b.upper)};
 }
 
-static Box BoxOf(const Triangle* t)
+static Box BoxOfTriangle(const Triangle* t)
 {
     return (Box){snwVec3_Min(t->a, snwVec3_Min(t->b, t->c)), snwVec3_Max(t->a, snwVec3_Max(t->b, t->c))};
 }
@@ -95,15 +95,15 @@ static double HalfSurface(Box box)
     return s.x >= 0.0 ? s.x * s.y + s.y * s.z + s.z * s.x : 0.0;
 }
 
-static double Axis(snwVec3 v, int axis)
+static double AxisOfVec(snwVec3 v, int axis)
 {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
 }
 
-static double Middle(const Triangle* t, int axis)
+static double MiddleOfBox(const Triangle* t, int axis)
 {
-    Box box = BoxOf(t);
-    return 0.5 * (Axis(box.lower, axis) + Axis(box.upper, axis));
+    Box box = BoxOfTriangle(t);
+    return 0.5 * (AxisOfVec(box.lower, axis) + AxisOfVec(box.upper, axis));
 }
 
 typedef struct Split
@@ -115,7 +115,7 @@ typedef struct Split
 
 static int BinOf(const Split* split, const Triangle* t)
 {
-    int bin = (int)((Middle(t, split->axis) - split->low) * split->scale);
+    int bin = (int)((MiddleOfBox(t, split->axis) - split->low) * split->scale);
     return bin < snw_soupBins ? bin : snw_soupBins - 1;
 }
 
@@ -135,20 +135,20 @@ static void TryAxis(const Triangle* triangles, int count, int axis, double low, 
     for (int i = 0; i < count; ++i)
     {
         int bin = BinOf(&split, &triangles[i]);
-        boxes[bin] = Join(boxes[bin], BoxOf(&triangles[i]));
+        boxes[bin] = JoinBoxes(boxes[bin], BoxOfTriangle(&triangles[i]));
         counts[bin]++;
     }
 
     // Joined from the right, then from the left: the cost of a cut is surface times triangles on either side.
     right[snw_soupBins - 1] = boxes[snw_soupBins - 1];
     for (int i = snw_soupBins - 2; i > 0; --i)
-        right[i] = Join(boxes[i], right[i + 1]);
+        right[i] = JoinBoxes(boxes[i], right[i + 1]);
     Box left = EmptyBox();
     int leftCount = 0;
 
     for (split.bin = 1; split.bin < snw_soupBins; ++split.bin)
     {
-        left = Join(left, boxes[split.bin - 1]);
+        left = JoinBoxes(left, boxes[split.bin - 1]);
         leftCount += counts[split.bin - 1];
         split.cost = HalfSurface(left) * leftCount + HalfSurface(right[split.bin]) * (count - leftCount);
         if (leftCount > 0 && leftCount < count && split.cost < best->cost)
@@ -164,7 +164,7 @@ static Split FindSplit(const Triangle* triangles, int count)
         double low = DBL_MAX, high = -DBL_MAX;
         for (int i = 0; i < count; ++i)
         {
-            double middle = Middle(&triangles[i], axis);
+            double middle = MiddleOfBox(&triangles[i], axis);
             low = middle < low ? middle : low;
             high = middle > high ? middle : high;
         }
@@ -199,7 +199,7 @@ static void BuildNode(snwSoup* soup, int begin, int end, int depth)
     int index = soup->nodeCount++;
     Box box = EmptyBox();
     for (int i = begin; i < end; ++i)
-        box = Join(box, BoxOf(&soup->triangles[i]));
+        box = JoinBoxes(box, BoxOfTriangle(&soup->triangles[i]));
     soup->nodes[index] = (Node){.lower = box.lower, .upper = box.upper, .begin = begin, .end = end};
     if (end - begin <= snw_soupLeaf)
         return;
@@ -230,7 +230,7 @@ static void AddSquare(double q[6], double s, snwVec3 v)
 }
 
 // + (a.d) (e.d)
-static void AddProduct(double p[6], snwVec3 a, snwVec3 e)
+static void AddProductMoments(double p[6], snwVec3 a, snwVec3 e)
 {
     p[0] += a.x * e.x, p[1] += a.y * e.y, p[2] += a.z * e.z;
     p[3] += a.x * e.y + a.y * e.x, p[4] += a.x * e.z + a.z * e.x, p[5] += a.y * e.z + a.z * e.y;
@@ -246,7 +246,7 @@ static void AddCubic(double p[10], snwVec3 a, const double q[6])
     p[9] += a.x * q[5] + a.y * q[4] + a.z * q[3];
 }
 
-static void AddTriangle(Moments* m, const Triangle* t)
+static void AddTriangleMoments(Moments* m, const Triangle* t)
 {
     snwVec3 area = AreaVector(t), middle = Centroid(t), e = snwVec3_Sub(middle, m->centre);
     double mean[6] = {0}; // of (e.d)^2 over the triangle: at its centroid, and the spread about it
@@ -255,7 +255,7 @@ static void AddTriangle(Moments* m, const Triangle* t)
     AddSquare(mean, 1.0 / 12.0, snwVec3_Sub(t->b, middle));
     AddSquare(mean, 1.0 / 12.0, snwVec3_Sub(t->c, middle));
     m->area = snwVec3_Add(m->area, area);
-    AddProduct(m->p1, area, e);
+    AddProductMoments(m->p1, area, e);
     AddCubic(m->p2, area, mean);
 }
 
@@ -294,7 +294,7 @@ static void SumMoments(const snwSoup* soup, const Node* node, Moments* m)
     for (int i = node->begin; i < node->end; ++i)
     {
         const Triangle* t = &soup->triangles[i];
-        AddTriangle(m, t);
+        AddTriangleMoments(m, t);
         reach = fmax(reach, snwVec3_Distance(t->a, m->centre));
         reach = fmax(reach, snwVec3_Distance(t->b, m->centre));
         reach = fmax(reach, snwVec3_Distance(t->c, m->centre));
@@ -416,7 +416,7 @@ static void KeepNearer(Nearest* best, snwVec3 offset, double u, double v, double
 }
 
 // Share of the way from a to b at which the line is nearest to the origin, kept within.
-static double AlongSegment(snwVec3 a, snwVec3 ab)
+static double ShareAlong(snwVec3 a, snwVec3 ab)
 {
     double length2 = snwVec3_LengthSquared(ab);
     double t = length2 > 0.0 ? -snwVec3_Dot(a, ab) / length2 : 0.0;
@@ -427,11 +427,11 @@ static Nearest NearestOnEdges(snwVec3 a, snwVec3 b, snwVec3 c)
 {
     Nearest best = {.distance2 = DBL_MAX};
     snwVec3 ab = snwVec3_Sub(b, a), bc = snwVec3_Sub(c, b), ca = snwVec3_Sub(a, c);
-    double t = AlongSegment(a, ab);
+    double t = ShareAlong(a, ab);
     KeepNearer(&best, snwVec3_MulAdd(a, t, ab), 1.0 - t, t, 0.0);
-    t = AlongSegment(b, bc);
+    t = ShareAlong(b, bc);
     KeepNearer(&best, snwVec3_MulAdd(b, t, bc), 0.0, 1.0 - t, t);
-    t = AlongSegment(c, ca);
+    t = ShareAlong(c, ca);
     KeepNearer(&best, snwVec3_MulAdd(c, t, ca), t, 0.0, 1.0 - t);
     return best;
 }
@@ -455,7 +455,7 @@ static Nearest NearestOnTriangle(const Triangle* t, snwVec3 point)
 }
 
 // Comparisons rather than fmax, which is a call: it must also do right by NaN.
-static inline double Outside(double lower, double upper, double p)
+static inline double OutsideSpan(double lower, double upper, double p)
 {
     double below = lower - p, above = p - upper, most = below > above ? below : above;
     return most > 0.0 ? most : 0.0;
@@ -463,9 +463,9 @@ static inline double Outside(double lower, double upper, double p)
 
 static double BoxDistance2(const Node* node, snwVec3 p)
 {
-    double x = Outside(node->lower.x, node->upper.x, p.x);
-    double y = Outside(node->lower.y, node->upper.y, p.y);
-    double z = Outside(node->lower.z, node->upper.z, p.z);
+    double x = OutsideSpan(node->lower.x, node->upper.x, p.x);
+    double y = OutsideSpan(node->lower.y, node->upper.y, p.y);
+    double z = OutsideSpan(node->lower.z, node->upper.z, p.z);
     return x * x + y * y + z * z;
 }
 
@@ -489,7 +489,7 @@ typedef struct Visit
     double distance2;
 } Visit;
 
-static Nearest Search(const snwSoup* soup, snwVec3 point)
+static Nearest SearchNearest(const snwSoup* soup, snwVec3 point)
 {
     Nearest best = {.distance2 = DBL_MAX, .index = -1};
     Visit stack[snw_soupStack] = {{0, BoxDistance2(&soup->nodes[0], point)}};
@@ -519,7 +519,7 @@ static Nearest Search(const snwSoup* soup, snwVec3 point)
 
 snwClosest snwSoup_Closest(const snwSoup* soup, snwVec3 point)
 {
-    Nearest best = Search(soup, point);
+    Nearest best = SearchNearest(soup, point);
     const Triangle* t = &soup->triangles[best.index < 0 ? 0 : best.index];
     snwVec3 p = snwVec3_Scale(t->a, best.weights[0]);
     p = snwVec3_MulAdd(snwVec3_MulAdd(p, best.weights[1], t->b), best.weights[2], t->c);
@@ -609,12 +609,12 @@ double snwSoup_Winding(const snwSoup* soup, snwVec3 point)
 
 double snwSoup_Distance(const snwSoup* soup, snwVec3 point)
 {
-    double distance = sqrt(Search(soup, point).distance2);
+    double distance = sqrt(SearchNearest(soup, point).distance2);
     bool inside = BoxDistance2(&soup->nodes[0], point) == 0.0 && snwSoup_Winding(soup, point) > 0.5;
     return inside ? -distance : distance;
 }
 
-static double SolidDistance(snwVec3 point, const void* data)
+static double SoupSolidDistance(snwVec3 point, const void* data)
 {
     return snwSoup_Distance(data, point);
 }
@@ -622,5 +622,5 @@ static double SolidDistance(snwVec3 point, const void* data)
 snwSolid snwSoup_Solid(const snwSoup* soup)
 {
     return (snwSolid){
-        .distance = SolidDistance, .data = soup, .lower = soup->nodes[0].lower, .upper = soup->nodes[0].upper};
+        .distance = SoupSolidDistance, .data = soup, .lower = soup->nodes[0].lower, .upper = soup->nodes[0].upper};
 }

@@ -40,7 +40,7 @@ static void PutFloat(float value)
     PutInt(bits);
 }
 
-static void PutReal(double value)
+static void PutImportReal(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -55,21 +55,21 @@ static void PutText(const char* text)
     fwrite(text, 1, length, stdout);
 }
 
-static void PutVec(struct aiVector3D v)
+static void PutImportVec(struct aiVector3D v)
 {
     PutFloat(v.x);
     PutFloat(v.y);
     PutFloat(v.z);
 }
 
-static void PutMatrix(struct aiMatrix4x4 m)
+static void PutImportMatrix(struct aiMatrix4x4 m)
 {
     const double values[12] = {m.a1, m.a2, m.a3, m.b1, m.b2, m.b3, m.c1, m.c2, m.c3, m.a4, m.b4, m.c4};
     for (int i = 0; i < 12; ++i)
-        PutReal(values[i]);
+        PutImportReal(values[i]);
 }
 
-static int Fail(const char* why)
+static int FailImport(const char* why)
 {
     PutInt(snw_importFailed);
     PutText(why);
@@ -93,7 +93,7 @@ typedef struct List
     int count;
 } List;
 
-static bool Add(List* list, Item item)
+static bool AddItem(List* list, Item item)
 {
     if (list->count == snw_maxNodes)
         return false;
@@ -101,10 +101,10 @@ static bool Add(List* list, Item item)
     return true;
 }
 
-static bool ListNodes(const struct aiScene* scene, List* list)
+static bool ListImportNodes(const struct aiScene* scene, List* list)
 {
     list->items = calloc(snw_maxNodes, sizeof *list->items);
-    bool room = list->items != NULL && Add(list, (Item){scene->mRootNode, -1, -1, false});
+    bool room = list->items != NULL && AddItem(list, (Item){scene->mRootNode, -1, -1, false});
     for (int i = 0; room && i < list->count; ++i)
     {
         const struct aiNode* node = list->items[i].node;
@@ -114,14 +114,14 @@ static bool ListNodes(const struct aiScene* scene, List* list)
             if (k == 0)
                 list->items[i].mesh = (int)node->mMeshes[k];
             else
-                room = Add(list, (Item){node, i, (int)node->mMeshes[k], true});
+                room = AddItem(list, (Item){node, i, (int)node->mMeshes[k], true});
         for (unsigned k = 0; room && k < node->mNumChildren; ++k)
-            room = Add(list, (Item){node->mChildren[k], i, -1, false});
+            room = AddItem(list, (Item){node->mChildren[k], i, -1, false});
     }
     return room;
 }
 
-static int FindNode(const List* list, const char* name)
+static int FindImportNode(const List* list, const char* name)
 {
     for (int i = 0; i < list->count; ++i)
         if (!list->items[i].extra && strcmp(list->items[i].node->mName.data, name) == 0)
@@ -137,7 +137,7 @@ static void PutNodes(const List* list)
     {
         PutText(list->items[i].node->mName.data);
         PutInt(list->items[i].parent);
-        PutMatrix(list->items[i].extra ? same : list->items[i].node->mTransformation);
+        PutImportMatrix(list->items[i].extra ? same : list->items[i].node->mTransformation);
         PutInt(list->items[i].mesh);
     }
 }
@@ -161,9 +161,9 @@ static void PutVertices(const struct aiMesh* mesh)
     PutInt((mesh->mNormals != NULL ? snw_importNormals : 0) | (texcoords != NULL ? snw_importTexcoords : 0) |
            (colors != NULL ? snw_importColors : 0));
     for (unsigned i = 0; i < mesh->mNumVertices; ++i)
-        PutVec(mesh->mVertices[i]);
+        PutImportVec(mesh->mVertices[i]);
     for (unsigned i = 0; mesh->mNormals != NULL && i < mesh->mNumVertices; ++i)
-        PutVec(mesh->mNormals[i]);
+        PutImportVec(mesh->mNormals[i]);
     for (unsigned i = 0; texcoords != NULL && i < mesh->mNumVertices; ++i)
         PutFloat(texcoords[i].x), PutFloat(texcoords[i].y);
     for (unsigned i = 0; colors != NULL && i < mesh->mNumVertices; ++i)
@@ -187,8 +187,8 @@ static void PutBones(const struct aiMesh* mesh, const List* list)
     for (unsigned i = 0; i < mesh->mNumBones; ++i)
     {
         const struct aiBone* bone = mesh->mBones[i];
-        PutInt(FindNode(list, bone->mName.data));
-        PutMatrix(bone->mOffsetMatrix);
+        PutInt(FindImportNode(list, bone->mName.data));
+        PutImportMatrix(bone->mOffsetMatrix);
         PutInt((int)bone->mNumWeights);
         for (unsigned k = 0; k < bone->mNumWeights; ++k)
             PutInt((int)bone->mWeights[k].mVertexId), PutFloat(bone->mWeights[k].mWeight);
@@ -215,20 +215,20 @@ static void PutVecKeys(const struct aiVectorKey* keys, unsigned count, double ra
 {
     PutInt((int)count);
     for (unsigned i = 0; i < count; ++i)
-        PutReal(keys[i].mTime / rate);
+        PutImportReal(keys[i].mTime / rate);
     for (unsigned i = 0; i < count; ++i)
-        PutReal(keys[i].mValue.x), PutReal(keys[i].mValue.y), PutReal(keys[i].mValue.z);
+        PutImportReal(keys[i].mValue.x), PutImportReal(keys[i].mValue.y), PutImportReal(keys[i].mValue.z);
 }
 
 static void PutTurnKeys(const struct aiQuatKey* keys, unsigned count, double rate)
 {
     PutInt((int)count);
     for (unsigned i = 0; i < count; ++i)
-        PutReal(keys[i].mTime / rate);
+        PutImportReal(keys[i].mTime / rate);
     for (unsigned i = 0; i < count; ++i)
     {
         const struct aiQuaternion q = keys[i].mValue;
-        PutReal(q.x), PutReal(q.y), PutReal(q.z), PutReal(q.w);
+        PutImportReal(q.x), PutImportReal(q.y), PutImportReal(q.z), PutImportReal(q.w);
     }
 }
 
@@ -240,7 +240,7 @@ static void PutAnimation(const struct aiAnimation* animation, const List* list)
     for (unsigned i = 0; i < animation->mNumChannels; ++i)
     {
         const struct aiNodeAnim* channel = animation->mChannels[i];
-        PutInt(FindNode(list, channel->mNodeName.data));
+        PutInt(FindImportNode(list, channel->mNodeName.data));
         PutVecKeys(channel->mPositionKeys, channel->mNumPositionKeys, rate);
         PutTurnKeys(channel->mRotationKeys, channel->mNumRotationKeys, rate);
         PutVecKeys(channel->mScalingKeys, channel->mNumScalingKeys, rate);
@@ -271,10 +271,10 @@ static double ScaleOf(const struct aiScene* scene, const char* ending)
 static int PutScene(const struct aiScene* scene, const char* ending)
 {
     List list = {0};
-    if (scene->mRootNode == NULL || !ListNodes(scene, &list))
-        return Fail("it has no nodes, or too many");
+    if (scene->mRootNode == NULL || !ListImportNodes(scene, &list))
+        return FailImport("it has no nodes, or too many");
     PutInt(snw_importScene);
-    PutReal(ScaleOf(scene, ending));
+    PutImportReal(ScaleOf(scene, ending));
     PutNodes(&list);
     PutMeshes(scene, &list);
     PutInt((int)scene->mNumAnimations);
@@ -337,7 +337,7 @@ int main(int count, char** arguments)
     Limit();
     char* data = ReadInput(&size);
     if (data == NULL)
-        return Fail("it is too long");
+        return FailImport("it is too long");
     const struct aiScene* scene = Import(data, size, arguments[1]);
-    return scene == NULL ? Fail(aiGetErrorString()) : PutScene(scene, arguments[1]);
+    return scene == NULL ? FailImport(aiGetErrorString()) : PutScene(scene, arguments[1]);
 }

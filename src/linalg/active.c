@@ -55,7 +55,7 @@ size_t snwActive_ScratchCount(int count)
     return 2 * DenseCount(count) + 3 * n * n + 5 * n;
 }
 
-static double* Take(double** at, size_t count)
+static double* TakeDoubles(double** at, size_t count)
 {
     double* taken = *at;
     *at += count;
@@ -68,7 +68,7 @@ static double KOf(const Work* w, int i, int j)
 }
 
 // On top of the diagonal of K.
-static double YieldOf(const Work* w, int i)
+static double YieldOfRow(const Work* w, int i)
 {
     return w->def->compliance[w->order[i]] + s_yield * KOf(w, i, i);
 }
@@ -79,7 +79,7 @@ static bool IsDead(const snwActiveDef* def, int i)
     return !(def->k[(size_t)i * (size_t)def->stride + (size_t)i] + def->compliance[i] > 0);
 }
 
-static int Gather(Work* w, bool atLeast, int count)
+static int GatherActiveRows(Work* w, bool atLeast, int count)
 {
     for (int i = 0; i < w->def->count; ++i)
         if (w->def->atLeast[i] == atLeast && !IsDead(w->def, i))
@@ -87,7 +87,7 @@ static int Gather(Work* w, bool atLeast, int count)
     return count;
 }
 
-static Work Prepare(const snwActiveDef* def)
+static Work PrepareActive(const snwActiveDef* def)
 {
     size_t n = Padded(def->count);
     double* at = def->scratch;
@@ -95,14 +95,15 @@ static Work Prepare(const snwActiveDef* def)
     // One piece of scratch, handed out in the order of use.
     Work w = {.def = def};
     w.factor.kernels = w.set.kernels = def->kernels;
-    w.factor.numbers = Take(&at, DenseCount(def->count)), w.set.numbers = Take(&at, DenseCount(def->count));
-    w.matrix = Take(&at, n * n), w.m = Take(&at, n * n), w.panels = Take(&at, n * n);
-    w.y = Take(&at, n), w.q = Take(&at, n), w.u = Take(&at, n), w.v = Take(&at, n);
-    w.order = (int*)Take(&at, n);
+    w.factor.numbers = TakeDoubles(&at, DenseCount(def->count)),
+    w.set.numbers = TakeDoubles(&at, DenseCount(def->count));
+    w.matrix = TakeDoubles(&at, n * n), w.m = TakeDoubles(&at, n * n), w.panels = TakeDoubles(&at, n * n);
+    w.y = TakeDoubles(&at, n), w.q = TakeDoubles(&at, n), w.u = TakeDoubles(&at, n), w.v = TakeDoubles(&at, n);
+    w.order = (int*)TakeDoubles(&at, n);
 
     // Rows that push in any case come first, those at least behind them, rows without weight nowhere.
-    w.firm = Gather(&w, false, 0);
-    w.loose = Gather(&w, true, w.firm) - w.firm;
+    w.firm = GatherActiveRows(&w, false, 0);
+    w.loose = GatherActiveRows(&w, true, w.firm) - w.firm;
     w.factor.n = w.firm;
     for (int i = 0; i < def->count; ++i)
     {
@@ -123,7 +124,7 @@ static bool FactorFirm(Work* w)
     {
         for (int j = 0; j <= i; ++j)
             w->matrix[i * n + j] = KOf(w, i, j);
-        w->matrix[i * n + i] += YieldOf(w, i);
+        w->matrix[i * n + i] += YieldOfRow(w, i);
     }
     return snwDense_Factor(&w->factor, w->matrix, n) < 0;
 }
@@ -141,7 +142,7 @@ static void EliminateFirm(Work* w)
     {
         for (int j = 0; j < n; ++j)
             w->m[i * n + j] = KOf(w, firm + i, firm + j) - w->m[i * n + j];
-        w->m[i * n + i] += YieldOf(w, firm + i);
+        w->m[i * n + i] += YieldOfRow(w, firm + i);
     }
 }
 
@@ -255,7 +256,7 @@ static bool FindSet(Work* w, snwActiveReport* report)
 }
 
 // Projected Gauss-Seidel: never right to the last digit, and never without an answer.
-static void Relax(const Work* w)
+static void RelaxActive(const Work* w)
 {
     int n = w->loose;
     for (int i = 0; i < n; ++i)
@@ -278,7 +279,7 @@ static void Relax(const Work* w)
 // Forces of the firm rows
 
 // What the firm rows still lack. K is symmetric, and by columns all rows add up side by side; q has had its use.
-static void Residual(const Work* w, double* out)
+static void FirmResidual(const Work* w, double* out)
 {
     const snwActiveDef* def = w->def;
     double* sums = w->q;
@@ -310,7 +311,7 @@ static void SolveFirm(Work* w)
         w->def->lambda[w->order[i]] = w->y[i];
     for (int k = 0; k < snw_refinements; ++k)
     {
-        Residual(w, w->v);
+        FirmResidual(w, w->v);
         snwDense_Solve(&w->factor, w->v);
         for (int i = 0; i < w->firm; ++i)
             w->def->lambda[w->order[i]] += w->v[i];
@@ -321,7 +322,7 @@ snwActiveReport snwActive_Solve(const snwActiveDef* def)
 {
     assert(def->count >= 0 && def->stride >= def->count);
     snwActiveReport report = {0};
-    Work w = Prepare(def);
+    Work w = PrepareActive(def);
     if (!def->again)
     {
         if (!FactorFirm(&w))
@@ -331,7 +332,7 @@ snwActiveReport snwActive_Solve(const snwActiveDef* def)
     EliminateRight(&w);
     report.exact = FindSet(&w, &report);
     if (!report.exact)
-        Relax(&w);
+        RelaxActive(&w);
     SolveFirm(&w);
     return report;
 }

@@ -287,7 +287,7 @@ static snwResult CheckOrder(snwContext* context, const snwCholeskyDef* def, snwM
     return good ? snw_ok : snwFail(message, snw_errorInput, NULL, "the order does not name every unknown once");
 }
 
-static snwResult CheckDef(snwContext* context, const snwCholeskyDef* def, snwMessage* message)
+static snwResult CheckCholeskyDef(snwContext* context, const snwCholeskyDef* def, snwMessage* message)
 {
     if (!def->matrix->symmetric)
         return snwFail(message, snw_errorInput, NULL, "the matrix is not symmetric");
@@ -300,7 +300,7 @@ static snwResult CheckDef(snwContext* context, const snwCholeskyDef* def, snwMes
 snwResult snwCholesky_Create(snwContext* context, const snwCholeskyDef* def, snwCholesky** out, snwMessage* message)
 {
     *out = NULL;
-    snwResult result = CheckDef(context, def, message);
+    snwResult result = CheckCholeskyDef(context, def, message);
     if (result < 0)
         return result;
     snwCholesky* f = snwAlloc(context, sizeof *f);

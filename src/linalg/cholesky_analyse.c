@@ -29,7 +29,7 @@ static void FreeAnalysis(Analysis* a)
         snwFree(a->context, all[i]);
 }
 
-static bool CountEdges(Analysis* a, int n)
+static bool CountGraphEdges(Analysis* a, int n)
 {
     // Only half of the matrix is stored: an edge counts at both of its ends.
     int64_t edges = 0, lastEdges = 0;
@@ -54,7 +54,7 @@ static bool CountEdges(Analysis* a, int n)
     return a->edges != NULL && a->lastEdges != NULL;
 }
 
-static void FillEdges(Analysis* a, int n)
+static void FillGraphEdges(Analysis* a, int n)
 {
     int* ends = a->marks; // place of the next edge, relative to the start
     memset(ends, 0, (size_t)n * sizeof(int));
@@ -77,7 +77,7 @@ static void FillEdges(Analysis* a, int n)
                 continue;
             }
 
-            // At both ends, as CountEdges has counted them.
+            // At both ends, as CountGraphEdges has counted them.
             a->edges[a->starts[row] + ends[row]++] = column;
             a->edges[a->starts[column] + ends[column]++] = row;
         }
@@ -95,9 +95,9 @@ static bool BuildGraph(Analysis* a)
     a->marks = snwAllocArray(a->context, size, sizeof(int));
     a->spare = snwAllocArray(a->context, size, sizeof(int));
     if (a->starts == NULL || a->lastStarts == NULL || a->parent == NULL || a->counts == NULL || a->marks == NULL ||
-        a->spare == NULL || !CountEdges(a, n))
+        a->spare == NULL || !CountGraphEdges(a, n))
         return false;
-    FillEdges(a, n);
+    FillGraphEdges(a, n);
     return true;
 }
 
@@ -125,7 +125,7 @@ static bool ChooseOrder(Analysis* a, const snwCholeskyDef* def)
 // The elimination tree
 
 // Liu 1986: the tree grows row by row; ancestors are shortened on the way.
-static void BuildTree(Analysis* a)
+static void BuildEliminationTree(Analysis* a)
 {
     const snwCholesky* f = a->factor;
     int* ancestor = a->marks;
@@ -194,7 +194,7 @@ static void OrderByTree(Analysis* a)
 }
 
 // Row i of L is the part of the tree from the row's entries up to i.
-static void CountRows(Analysis* a)
+static void CountFactorRows(Analysis* a)
 {
     const snwCholesky* f = a->factor;
     memset(a->counts, 0, (size_t)f->leading * sizeof(int));
@@ -221,7 +221,7 @@ typedef struct Candidate
     double zeros; // entries that are stored but not needed
 } Candidate;
 
-static Candidate Merge(Candidate below, Candidate above)
+static Candidate MergeCandidates(Candidate below, Candidate above)
 {
     Candidate both = {below.first, below.columns + above.columns, above.rows, below.zeros + above.zeros};
     both.zeros += (double)below.columns * (above.columns + above.rows - below.rows);
@@ -251,7 +251,7 @@ static int MergeColumns(Analysis* a, Candidate* stack)
             bool child = a->parent[j - 1] == j;
             if (child && before.rows == a->counts[j] + 1)
             {
-                stack[count - 1] = Merge(before, node);
+                stack[count - 1] = MergeCandidates(before, node);
                 continue;
             }
         }
@@ -268,8 +268,9 @@ static int MergeNodes(Analysis* a, Candidate* nodes, int count)
     {
         Candidate node = nodes[i];
         while (kept > 0 && a->parent[node.first - 1] >= node.first &&
-               a->parent[node.first - 1] < node.first + node.columns && WorthMerging(Merge(nodes[kept - 1], node)))
-            node = Merge(nodes[--kept], node);
+               a->parent[node.first - 1] < node.first + node.columns &&
+               WorthMerging(MergeCandidates(nodes[kept - 1], node)))
+            node = MergeCandidates(nodes[--kept], node);
         nodes[kept++] = node;
     }
     return kept;
@@ -347,7 +348,7 @@ static void WalkRows(Analysis* a, bool list)
 }
 
 // Where every node's rows and numbers are. False if they are too many for an int or a size_t.
-static bool LayOut(snwCholesky* f)
+static bool LayOutNodes(snwCholesky* f)
 {
     int64_t rows = 0, sweepRows = 0, values = 0;
     f->flops = 0;
@@ -385,7 +386,7 @@ static bool LayOut(snwCholesky* f)
 // ---------------------------------------------------------------------------------------------------------------------
 // Who updates whom
 
-static int TargetOf(const snwCholesky* f, int row)
+static int TargetOfRow(const snwCholesky* f, int row)
 {
     return row >= f->leading ? f->nodeCount : f->nodeOf[row];
 }
@@ -399,8 +400,8 @@ static void WalkUpdates(snwCholesky* f, int* ends, bool list)
         const int* rows = f->nodeRows + f->nodes[s].rows;
         for (int begin = 0, end; begin < f->nodes[s].rowCount; begin = end)
         {
-            int target = TargetOf(f, rows[begin]);
-            for (end = begin + 1; end < f->nodes[s].rowCount && TargetOf(f, rows[end]) == target;)
+            int target = TargetOfRow(f, rows[begin]);
+            for (end = begin + 1; end < f->nodes[s].rowCount && TargetOfRow(f, rows[end]) == target;)
                 ++end;
             if (list)
                 f->updates[ends[target]] = (snwNodeUpdate){s, begin, end};
@@ -458,7 +459,7 @@ static int FindRow(const snwCholesky* f, const snwCholeskyNode* node, int row)
     return node->columns + low;
 }
 
-static int64_t SlotOf(const snwCholesky* f, int row, int column)
+static int64_t SlotOfEntry(const snwCholesky* f, int row, int column)
 {
     int n = f->leading;
     if (column >= n)
@@ -476,7 +477,7 @@ static bool MapEntries(snwCholesky* f, const snwSparse* matrix)
         return false;
     for (int row = 0; row < f->rows; ++row)
         for (int k = matrix->starts[row]; k < matrix->starts[row + 1]; ++k)
-            f->slots[k] = SlotOf(f, row, matrix->indices[k]);
+            f->slots[k] = SlotOfEntry(f, row, matrix->indices[k]);
     return true;
 }
 
@@ -488,9 +489,9 @@ bool snwCholesky_Analyse(snwCholesky* factor, const snwCholeskyDef* def)
     bool good = BuildGraph(&a) && ChooseOrder(&a, def);
     if (good)
     {
-        BuildTree(&a);
+        BuildEliminationTree(&a);
         OrderByTree(&a);
-        CountRows(&a);
+        CountFactorRows(&a);
         good = BuildNodes(&a);
     }
 
@@ -498,7 +499,7 @@ bool snwCholesky_Analyse(snwCholesky* factor, const snwCholeskyDef* def)
     if (good)
     {
         WalkRows(&a, false);
-        good = LayOut(factor);
+        good = LayOutNodes(factor);
     }
 
     if (good)

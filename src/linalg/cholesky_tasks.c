@@ -83,7 +83,7 @@ static int AssignNodes(Planner* planner, double heavy)
     return count + rest;
 }
 
-static void ListNodes(Planner* planner)
+static void ListTaskNodes(Planner* planner)
 {
     snwCholesky* f = planner->factor;
     for (int s = 0; s < f->nodeCount; ++s)
@@ -294,7 +294,7 @@ bool snwCholesky_PlanTasks(snwCholesky* factor)
 
     if (good)
     {
-        ListNodes(&planner);
+        ListTaskNodes(&planner);
         ListChildren(&planner);
         ListLevels(&planner);
         good = BuildBorders(&planner);

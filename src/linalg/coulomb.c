@@ -19,13 +19,13 @@ static const double s_even = 1e-10;    // of the diagonal: less is rounding of w
 
 enum
 {
-    snw_firstSweeps = 5, // from a cold start, before Newton's first try
-    snw_moreSweeps = 25, // between its tries
-    snw_tryNewtons = 25, // of one try
-    snw_yields = 15,
-    snw_halvings = 2,
-    snw_angleSteps = 60, // of the root of a sliding block, at most
-    snw_aligned = 8      // doubles
+    coulomb_firstSweeps = 5, // from a cold start, before Newton's first try
+    coulomb_moreSweeps = 25, // between its tries
+    coulomb_tryNewtons = 25, // of one try
+    coulomb_yields = 15,
+    coulomb_halvings = 2,
+    coulomb_angleSteps = 60, // of the root of a sliding block, at most
+    coulomb_aligned = 8      // doubles
 };
 
 typedef struct Work
@@ -64,7 +64,7 @@ static size_t PanelRoom(int rows)
 size_t snwCoulomb_ScratchCount(int rows)
 {
     size_t n = (size_t)rows;
-    return 3 * n * n + 22 * n + snwDense_Count(rows) + PanelRoom(rows) + 4 * snw_aligned;
+    return 3 * n * n + 22 * n + snwDense_Count(rows) + PanelRoom(rows) + 4 * coulomb_aligned;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ static int SidesOf(snwCoulombShape shape)
     return shape == snw_coulombPyramid4 ? 4 : shape == snw_coulombPyramid8 ? 8 : 0;
 }
 
-static void Corner(int sides, int k, double corner[2])
+static void CornerOfPolygon(int sides, int k, double corner[2])
 {
     static const double root = 0.70710678118654752440;
     static const double eight[8][2] = {
@@ -92,7 +92,7 @@ static void Corner(int sides, int k, double corner[2])
     corner[0] = eight[i][0], corner[1] = eight[i][1];
 }
 
-static Projection Inside(const double b[2])
+static Projection InsideDisc(const double b[2])
 {
     return (Projection){{b[0], b[1]}, {{1, 0}, {0, 1}}, {0, 0}};
 }
@@ -101,7 +101,7 @@ static Projection OntoDisc(const double b[2], double radius)
 {
     double length = hypot(b[0], b[1]);
     if (length <= radius)
-        return Inside(b);
+        return InsideDisc(b);
     double e[2] = {b[0] / length, b[1] / length}, along = radius / length;
     return (Projection){{radius * e[0], radius * e[1]},
         {{along * (1 - e[0] * e[0]), -along * e[0] * e[1]}, {-along * e[0] * e[1], along * (1 - e[1] * e[1])}},
@@ -110,7 +110,7 @@ static Projection OntoDisc(const double b[2], double radius)
 
 static Projection OntoPolygon(const double b[2], double radius, int sides)
 {
-    Projection nearest = Inside(b);
+    Projection nearest = InsideDisc(b);
     double least = INFINITY;
     bool inside = true;
 
@@ -118,7 +118,7 @@ static Projection OntoPolygon(const double b[2], double radius, int sides)
     for (int k = 0; k < sides; ++k)
     {
         double from[2], to[2], d[2];
-        Corner(sides, k, from), Corner(sides, k + 1, to);
+        CornerOfPolygon(sides, k, from), CornerOfPolygon(sides, k + 1, to);
         d[0] = to[0] - from[0], d[1] = to[1] - from[1];
         double length = hypot(d[0], d[1]), out[2] = {d[1] / length, -d[0] / length};
         double far = from[0] * out[0] + from[1] * out[1]; // of the side, at radius 1
@@ -147,10 +147,10 @@ static Projection OntoPolygon(const double b[2], double radius, int sides)
             least = away, nearest = onto;
     }
 
-    return inside ? Inside(b) : nearest;
+    return inside ? InsideDisc(b) : nearest;
 }
 
-static Projection Project(snwCoulombShape shape, const double b[2], double radius)
+static Projection ProjectOnShape(snwCoulombShape shape, const double b[2], double radius)
 {
     int sides = SidesOf(shape);
     return sides == 0 ? OntoDisc(b, radius) : OntoPolygon(b, radius, sides);
@@ -167,7 +167,7 @@ static void OntoBall(const double b[3], double radius, double point[3], double s
         point[i] = along * b[i];
 }
 
-static int RowsOf(snwCoulombKind kind)
+static int RowsOfKind(snwCoulombKind kind)
 {
     return kind == snw_coulombFriction || kind == snw_coulombBall ? 3 : 1;
 }
@@ -219,7 +219,7 @@ static void Map(const Work* k, const double* x, double* w, double* f)
         if (block->kind != snw_coulombFriction)
             continue;
         const double slid[2] = {x[n + 1] - w[n + 1], x[n + 2] - w[n + 2]};
-        Projection p = Project(k->def->shape, slid, k->friction[b] * fmax(a, 0));
+        Projection p = ProjectOnShape(k->def->shape, slid, k->friction[b] * fmax(a, 0));
         f[n + 1] = x[n + 1] - p.point[0], f[n + 2] = x[n + 2] - p.point[1];
     }
 }
@@ -266,13 +266,13 @@ static void Restrict(const Work* k, double* x)
         x[n] = fmax(x[n], 0);
         if (block->kind != snw_coulombFriction)
             continue;
-        Projection p = Project(k->def->shape, x + n + 1, k->friction[b] * x[n]);
+        Projection p = ProjectOnShape(k->def->shape, x + n + 1, k->friction[b] * x[n]);
         x[n + 1] = p.point[0], x[n + 2] = p.point[1];
     }
 }
 
 // Keeps x, put into the cones, if it is the best so far. Returns its residual.
-static double Remember(Work* k, const double* x)
+static double RememberBest(Work* k, const double* x)
 {
     memcpy(k->trial, x, (size_t)k->n * sizeof *x);
     Restrict(k, k->trial);
@@ -310,7 +310,7 @@ static int ListAlive(Work* k)
     for (int b = 0; b < k->def->blockCount; ++b)
     {
         const snwCoulombBlock* block = &k->def->blocks[b];
-        int n = block->row, rows = RowsOf(block->kind);
+        int n = block->row, rows = RowsOfKind(block->kind);
         bool pushes = block->kind == snw_coulombAtLeast || block->kind == snw_coulombFriction;
         bool open = pushes && k->x[n] - k->w[n] <= 0;
         for (int r = n; r < n + rows; ++r)
@@ -324,7 +324,7 @@ static int ListAlive(Work* k)
 }
 
 // Fills Newton's system; the right sides are in step, by place.
-static void FillRows(Work* k, int count)
+static void FillNewtonRows(Work* k, int count)
 {
     for (int b = 0; b < k->def->blockCount; ++b)
     {
@@ -333,7 +333,7 @@ static void FillRows(Work* k, int count)
         if (place < 0)
             continue;
         double* rows = k->jacobian + (size_t)place * (size_t)count;
-        int rowCount = RowsOf(block->kind);
+        int rowCount = RowsOfKind(block->kind);
         memset(rows, 0, (size_t)rowCount * (size_t)count * sizeof *rows);
 
         // F = x - P(x - w)
@@ -368,7 +368,7 @@ static void FillRows(Work* k, int count)
 
         // F_t = x_t - P(x_t - w_t, mu (x_n - w_n))
         const double slid[2] = {k->x[n + 1] - k->w[n + 1], k->x[n + 2] - k->w[n + 2]};
-        Projection p = Project(k->def->shape, slid, k->friction[b] * (k->x[n] - k->w[n]));
+        Projection p = ProjectOnShape(k->def->shape, slid, k->friction[b] * (k->x[n] - k->w[n]));
         for (int c = 0; c < 2; ++c)
         {
             double *row = rows + (size_t)(1 + c) * (size_t)count, *right = &k->step[place + 1 + c];
@@ -410,7 +410,7 @@ static bool IsSliding(const Work* k, int b, Sliding* s)
         return s->slope[0][0] != 1 || s->slope[1][1] != 1 || s->slope[2][2] != 1;
     }
     const double slid[2] = {k->x[n + 1] - k->w[n + 1], k->x[n + 2] - k->w[n + 2]};
-    Projection p = Project(k->def->shape, slid, k->friction[b] * (k->x[n] - k->w[n]));
+    Projection p = ProjectOnShape(k->def->shape, slid, k->friction[b] * (k->x[n] - k->w[n]));
     s->first = n + 1, s->count = 2, s->normal = n;
     memcpy(s->slope[0], p.slope[0], sizeof p.slope[0]), memcpy(s->slope[1], p.slope[1], sizeof p.slope[1]);
     for (int c = 0; c < 2; ++c)
@@ -429,7 +429,7 @@ static void Gather(const Work* k, const int* rows, int rowCount, const int* colu
     }
 }
 
-// The system of FillRows by the factor of its symmetric part; the step by rows, in trial. False: there is none.
+// The system of FillNewtonRows by the factor of its symmetric part; the step by rows, in trial. False: there is none.
 static bool SolveSymmetric(Work* k)
 {
     // Lists: S from the front of alive, T from the back; f as the right sides.
@@ -437,7 +437,7 @@ static bool SolveSymmetric(Work* k)
     for (int b = 0; b < k->def->blockCount; ++b)
     {
         Sliding s;
-        int row = k->def->blocks[b].row, rows = RowsOf(k->def->blocks[b].kind);
+        int row = k->def->blocks[b].row, rows = RowsOfKind(k->def->blocks[b].kind);
         bool slides = IsSliding(k, b, &s);
         for (int r = row; r < row + rows && k->pivots[row] >= 0; ++r)
             if (slides && r >= s.first)
@@ -556,14 +556,14 @@ static bool SolveSymmetric(Work* k)
 // One step from x, whose w and f are known. Where nothing on the way is better, the shortest is taken all the same: F
 // has kinks, and behind one it may have to rise before it falls. (Steps that must get better left 6 % of the problems
 // of a figure that lies on hard balls unsolved, these 0.1 %.) False: the matrix is singular.
-static bool NewtonStep(Work* k)
+static bool TakeNewtonStep(Work* k)
 {
     // Newton's direction from the rows that are alive, in trial.
     int n = k->n, count = ListAlive(k);
     if (!k->symmetric || !SolveSymmetric(k))
     {
         count = ListAlive(k);
-        FillRows(k, count);
+        FillNewtonRows(k, count);
         int* pivots = k->alive + n; // behind
         if (!snwLu_Factor(count, k->jacobian, count, pivots))
             return false;
@@ -577,13 +577,13 @@ static bool NewtonStep(Work* k)
     memcpy(k->step, k->trial, (size_t)n * sizeof *k->step);
 
     // Halved until the merit falls enough (Armijo).
-    for (int halving = 0; halving <= snw_halvings; ++halving, size *= 0.5)
+    for (int halving = 0; halving <= coulomb_halvings; ++halving, size *= 0.5)
     {
         for (int i = 0; i < n; ++i)
             k->trial[i] = k->x[i] + size * k->step[i];
         Map(k, k->trial, k->w, k->f);
         double merit = Merit(k, k->f);
-        if (merit <= (1 - s_slope * size) * before || (halving == snw_halvings && isfinite(merit)))
+        if (merit <= (1 - s_slope * size) * before || (halving == coulomb_halvings && isfinite(merit)))
         {
             memcpy(k->x, k->trial, (size_t)n * sizeof *k->x);
             return true;
@@ -603,7 +603,7 @@ static bool Newton(Work* k, int most)
         if (ResidualOf(k, k->x, k->f) <= 0.5 * k->def->tolerance)
             return true;
         ++k->report.newtons;
-        if (!NewtonStep(k))
+        if (!TakeNewtonStep(k))
             return false;
     }
     return ResidualOf(k, k->x, k->f) <= 0.5 * k->def->tolerance;
@@ -614,15 +614,15 @@ static bool Newton(Work* k, int most)
 static void NewtonThatYields(Work* k)
 {
     double yield = s_firstYield;
-    for (int time = 0; time < snw_yields && yield <= s_mostYield && k->report.newtons < k->def->newtons; ++time)
+    for (int time = 0; time < coulomb_yields && yield <= s_mostYield && k->report.newtons < k->def->newtons; ++time)
     {
         k->yield = yield;
         memcpy(k->centre, k->x, (size_t)k->n * sizeof *k->x);
-        bool found = Newton(k, snw_tryNewtons);
+        bool found = Newton(k, coulomb_tryNewtons);
         k->yield = 0;
         if (!found)
             memcpy(k->x, k->centre, (size_t)k->n * sizeof *k->x);
-        else if (Remember(k, k->x) <= k->def->tolerance)
+        else if (RememberBest(k, k->x) <= k->def->tolerance)
             return;
         yield *= found ? 0.1 : 10;
     }
@@ -689,7 +689,7 @@ static void SolveRound(const Local* p, double l[3])
     double highBeyond = Beyond(p, l);
     Dragged(p, low, at);
     lowBeyond = Beyond(p, at);
-    for (int i = 0; i < snw_angleSteps && high - low > 1e-15 * high; ++i)
+    for (int i = 0; i < coulomb_angleSteps && high - low > 1e-15 * high; ++i)
     {
         double middle = 0.5 * (low + high);
         if (i % 3 != 2)
@@ -752,7 +752,8 @@ static void SolvePolygon(const Local* p, int sides, double l[3])
     for (int k = 0; k < sides; ++k)
     {
         double before[2], from[2], to[2];
-        Corner(sides, k + sides - 1, before), Corner(sides, k, from), Corner(sides, k + 1, to);
+        CornerOfPolygon(sides, k + sides - 1, before), CornerOfPolygon(sides, k, from),
+            CornerOfPolygon(sides, k + 1, to);
         double d[2] = {to[0] - from[0], to[1] - from[1]}, back[2] = {before[0] - from[0], before[1] - from[1]};
 
         // Force at the corner, (1, mu from) l_n: right if neither of its two sides would brake the slip more.
@@ -811,14 +812,14 @@ static void SolveBall(const Local* p, double most, double l[3])
 }
 
 // Each block in turn, the others as they are.
-static void Sweep(Work* k, bool backward)
+static void SweepBlocks(Work* k, bool backward)
 {
     int n = k->n, blocks = k->def->blockCount, sides = SidesOf(k->def->shape);
     for (int i = 0; i < blocks; ++i)
     {
         int b = backward ? blocks - 1 - i : i, row = k->def->blocks[b].row;
         snwCoulombKind kind = k->def->blocks[b].kind;
-        int rows = RowsOf(kind);
+        int rows = RowsOfKind(kind);
 
         // Local problem: what the others push, p.b, and the block's own matrix. Four sums side by side in a fixed
         // order.
@@ -861,16 +862,16 @@ static void SweepFor(Work* k, int count)
 {
     for (int i = 0; i < count; ++i)
     {
-        Sweep(k, i % 2 == 1);
+        SweepBlocks(k, i % 2 == 1);
         ++k->report.sweeps;
     }
-    Remember(k, k->x);
+    RememberBest(k, k->x);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // All of it
 
-static void* Take(double** at, size_t count)
+static void* TakeScratch(double** at, size_t count)
 {
     double* taken = *at;
     *at += count;
@@ -879,12 +880,12 @@ static void* Take(double** at, size_t count)
 
 static void* TakeAligned(double** at, size_t count)
 {
-    uintptr_t mask = snw_aligned * sizeof(double) - 1;
+    uintptr_t mask = coulomb_aligned * sizeof(double) - 1;
     *at = (double*)(void*)(((uintptr_t)*at + mask) & ~mask);
-    return Take(at, count);
+    return TakeScratch(at, count);
 }
 
-static void Scale(Work* k)
+static void ScaleCoulomb(Work* k)
 {
     const snwCoulombDef* def = k->def;
     int n = k->n;
@@ -939,27 +940,27 @@ static bool IsSymmetric(const Work* k)
     return true;
 }
 
-static Work Prepare(const snwCoulombDef* def)
+static Work PrepareCoulomb(const snwCoulombDef* def)
 {
     Work k = {.def = def, .n = def->rows, .bestResidual = INFINITY};
     size_t n = (size_t)def->rows;
     double* at = def->scratch;
-    k.a = Take(&at, n * n), k.jacobian = Take(&at, n * n);
-    k.q = Take(&at, n), k.scale = Take(&at, n), k.friction = Take(&at, n);
-    k.x = Take(&at, n), k.w = Take(&at, n), k.f = Take(&at, n);
-    k.trial = Take(&at, n), k.step = Take(&at, n), k.best = Take(&at, n);
-    k.centre = Take(&at, n);
-    k.alive = Take(&at, n), k.pivots = Take(&at, n); // two ints to a double: alive has room for n more
-    k.gram = Take(&at, n * n + n);
+    k.a = TakeScratch(&at, n * n), k.jacobian = TakeScratch(&at, n * n);
+    k.q = TakeScratch(&at, n), k.scale = TakeScratch(&at, n), k.friction = TakeScratch(&at, n);
+    k.x = TakeScratch(&at, n), k.w = TakeScratch(&at, n), k.f = TakeScratch(&at, n);
+    k.trial = TakeScratch(&at, n), k.step = TakeScratch(&at, n), k.best = TakeScratch(&at, n);
+    k.centre = TakeScratch(&at, n);
+    k.alive = TakeScratch(&at, n), k.pivots = TakeScratch(&at, n); // two ints to a double: alive has room for n more
+    k.gram = TakeScratch(&at, n * n + n);
     k.factor = TakeAligned(&at, snwDense_Count(def->rows));
     k.panels = TakeAligned(&at, PanelRoom(def->rows));
     k.right = TakeAligned(&at, n + 8);
-    Scale(&k);
+    ScaleCoulomb(&k);
     k.symmetric = def->kernels != NULL && IsSymmetric(&k);
     return k;
 }
 
-static void PutStart(Work* k)
+static void PutSeededStart(Work* k)
 {
     const snwCoulombDef* def = k->def;
 
@@ -998,29 +999,29 @@ static bool IsSilent(const double* x, int n)
 }
 
 // So many sweeps, as far as there are any left, and Newton. True: what comes of it is good enough.
-static bool Try(Work* k, int sweeps)
+static bool TrySweeps(Work* k, int sweeps)
 {
     int left = k->def->sweeps - k->report.sweeps;
     if (sweeps > 0 && left > 0)
         SweepFor(k, sweeps < left ? sweeps : left);
     if (k->bestResidual <= k->def->tolerance)
         return true;
-    Newton(k, snw_tryNewtons);
-    return Remember(k, k->x) <= k->def->tolerance;
+    Newton(k, coulomb_tryNewtons);
+    return RememberBest(k, k->x) <= k->def->tolerance;
 }
 
 snwCoulombReport snwCoulomb_Solve(const snwCoulombDef* def)
 {
     // From the caller's start; a start of nothing is first swept into shape.
-    Work k = Prepare(def);
-    PutStart(&k);
+    Work k = PrepareCoulomb(def);
+    PutSeededStart(&k);
     memset(k.best, 0, (size_t)k.n * sizeof *k.best);
     bool cold = def->start != snw_coulombWarm || IsSilent(k.x, k.n);
-    bool done = Try(&k, cold ? snw_firstSweeps : 0);
+    bool done = TrySweeps(&k, cold ? coulomb_firstSweeps : 0);
     if (!done && def->newtons > 0) // round in circles: from elsewhere it often finds the way at once
     {
         memset(k.x, 0, (size_t)k.n * sizeof *k.x);
-        done = Try(&k, snw_firstSweeps);
+        done = TrySweeps(&k, coulomb_firstSweeps);
     }
 
     // Neither way converged: problems that yield lead closer from the best x so far, then sweeps and Newton again.
@@ -1028,7 +1029,7 @@ snwCoulombReport snwCoulomb_Solve(const snwCoulombDef* def)
     {
         memcpy(k.x, k.best, (size_t)k.n * sizeof *k.x);
         NewtonThatYields(&k);
-        done = Try(&k, snw_moreSweeps);
+        done = TrySweeps(&k, coulomb_moreSweeps);
     }
 
     k.report.solved = k.bestResidual <= def->tolerance;
@@ -1040,7 +1041,7 @@ snwCoulombReport snwCoulomb_Solve(const snwCoulombDef* def)
 
 double snwCoulomb_Residual(const snwCoulombDef* def)
 {
-    Work k = Prepare(def);
+    Work k = PrepareCoulomb(def);
     for (int i = 0; i < k.n; ++i)
         k.x[i] = def->lambda[i] / k.scale[i];
     Map(&k, k.x, k.w, k.f);

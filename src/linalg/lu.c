@@ -74,7 +74,7 @@ static int LastColumn(const double* rows, size_t stride, int count, int from, in
     return last;
 }
 
-static bool IsZero(const double l[snw_luPanel])
+static bool IsZeroPanel(const double l[snw_luPanel])
 {
     for (int k = 0; k < snw_luPanel; ++k)
         if (l[k] != 0)
@@ -114,7 +114,7 @@ bool snwLu_Factor(int n, double* a, int stride, int* pivots)
         // reach, and columns behind its last.
         int last = LastColumn(top, step, end - first, end, n);
         for (int i = end; i < n; ++i)
-            if (!IsZero(a + (size_t)i * step + (size_t)first))
+            if (!IsZeroPanel(a + (size_t)i * step + (size_t)first))
                 SubtractRows(a + (size_t)i * step + (size_t)first, top, step, end, last, a + (size_t)i * step);
     }
 

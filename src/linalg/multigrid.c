@@ -18,9 +18,9 @@
 
 enum
 {
-    snw_rowGrain = 1024,
-    snw_serialRows = 1500,   // of a level: fewer are not worth waking another thread
-    snw_nearFloats = 4 << 20 // of the blocks of a level
+    multigrid_rowGrain = 1024,
+    multigrid_serialRows = 1500,   // of a level: fewer are not worth waking another thread
+    multigrid_nearFloats = 4 << 20 // of the blocks of a level
 };
 
 static const double s_leastPivot = 1e-4;         // of a diagonal block whose diagonal is 1
@@ -32,7 +32,7 @@ snwMultigridDef snwDefaultMultigridDef(void)
 }
 
 // Arrays that are read four or eight numbers at a time have padding behind them.
-static void* Keep(snwMultigrid* grid, size_t count, size_t size)
+static void* AllocGrid(snwMultigrid* grid, size_t count, size_t size)
 {
     grid->memory += (int64_t)(count * size);
     return snwArena_Alloc(&grid->arena, count + snw_laneBytes / size + 1, size);
@@ -53,20 +53,20 @@ static void MakeNumbers(snwMultigrid* grid)
 
         *level = (snwLevel){.size = pattern->size,
             .rows = pattern->rows,
-            .far = 2 * half * block > snw_nearFloats,
+            .far = 2 * half * block > multigrid_nearFloats,
             .graph = &pattern->graph,
             .transfer = &pattern->transfer,
             .rest = pattern->rest,
-            .now = Keep(grid, rows, sizeof(snwVec3)),
-            .low = Keep(grid, half * block, sizeof(float)),
-            .diagonal = Keep(grid, rows * block, sizeof(float)),
-            .up = Keep(grid, half * block, sizeof(float)),
-            .inverse = Keep(grid, rows * block, sizeof(float)),
-            .b = Keep(grid, vector, sizeof(float)),
-            .x = Keep(grid, vector, sizeof(float)),
-            .r = Keep(grid, vector, sizeof(float)),
-            .held = Keep(grid, rows, 1),
-            .links = Keep(grid, 4 * links, sizeof(float))};
+            .now = AllocGrid(grid, rows, sizeof(snwVec3)),
+            .low = AllocGrid(grid, half * block, sizeof(float)),
+            .diagonal = AllocGrid(grid, rows * block, sizeof(float)),
+            .up = AllocGrid(grid, half * block, sizeof(float)),
+            .inverse = AllocGrid(grid, rows * block, sizeof(float)),
+            .b = AllocGrid(grid, vector, sizeof(float)),
+            .x = AllocGrid(grid, vector, sizeof(float)),
+            .r = AllocGrid(grid, vector, sizeof(float)),
+            .held = AllocGrid(grid, rows, 1),
+            .links = AllocGrid(grid, 4 * links, sizeof(float))};
         for (size_t k = 0; k < links && !grid->arena.failed; ++k)
             level->links[4 * k + 3] = pattern->transfer.weights[k];
     }
@@ -74,15 +74,15 @@ static void MakeNumbers(snwMultigrid* grid)
     // The coarsest level and conjugate gradients work in double.
     const snwSkyline* skyline = &grid->pattern->coarsest;
     size_t count = (size_t)grid->pattern->levels[0].rows;
-    grid->skyline = Keep(grid, (size_t)skyline->starts[skyline->count], sizeof(double));
-    grid->skylineWork = Keep(grid, (size_t)skyline->count, sizeof(double));
-    grid->peeling = Keep(grid, 4 * count, sizeof(int));
-    grid->diagonal = Keep(grid, 9 * count, sizeof(double));
-    grid->r = Keep(grid, 3 * count, sizeof(double));
-    grid->p = Keep(grid, 3 * count, sizeof(double));
-    grid->q = Keep(grid, 3 * count, sizeof(double));
-    grid->u = Keep(grid, 3 * count, sizeof(double));
-    grid->galerkin = Keep(grid, (size_t)snw_gridChunks * (size_t)grid->pattern->galerkinWidth * 48, sizeof(float));
+    grid->skyline = AllocGrid(grid, (size_t)skyline->starts[skyline->count], sizeof(double));
+    grid->skylineWork = AllocGrid(grid, (size_t)skyline->count, sizeof(double));
+    grid->peeling = AllocGrid(grid, 4 * count, sizeof(int));
+    grid->diagonal = AllocGrid(grid, 9 * count, sizeof(double));
+    grid->r = AllocGrid(grid, 3 * count, sizeof(double));
+    grid->p = AllocGrid(grid, 3 * count, sizeof(double));
+    grid->q = AllocGrid(grid, 3 * count, sizeof(double));
+    grid->u = AllocGrid(grid, 3 * count, sizeof(double));
+    grid->galerkin = AllocGrid(grid, (size_t)snw_gridChunks * (size_t)grid->pattern->galerkinWidth * 48, sizeof(float));
 }
 
 snwResult snwMultigrid_Create(snwContext* context, const snwGridLevels* levels, const snwMultigridDef* def,
@@ -149,7 +149,7 @@ static void HoldGreedily(const snwLevel* fine, const snwLevel* coarse, unsigned 
 }
 
 // Settles a coarse vertex: children that have one unsettled parent left come to the end of the queue.
-static int Settle(const snwTransfer* t, int c, int* unsettled, int* queue, int end)
+static int SettleVertex(const snwTransfer* t, int c, int* unsettled, int* queue, int end)
 {
     for (int k = t->childStarts[c]; k < t->childStarts[c + 1]; ++k)
         if (--unsettled[t->children[k]] == 1)
@@ -214,7 +214,7 @@ static void HoldPeeling(const snwLevel* fine, const snwLevel* coarse, int* scrat
             ++next;
         c = stuck ? byChildren[next] : c;
         coarse->held[c] = stuck;
-        end = Settle(t, c, unsettled, queue, end);
+        end = SettleVertex(t, c, unsettled, queue, end);
         ++settled;
     }
 }
@@ -273,14 +273,15 @@ static void RunClusters(int begin, int end, void* data)
 
 static void ForRows(Rows* rows, int count, snwRangeFn* fn)
 {
-    if (rows->level->rows < snw_serialRows)
+    if (rows->level->rows < multigrid_serialRows)
         fn(0, count, rows);
     else
-        snwParallelFor(rows->grid->context, count, snw_rowGrain, fn, rows);
+        snwParallelFor(rows->grid->context, count, multigrid_rowGrain, fn, rows);
 }
 
 // Phase by phase; backward from the last to the first.
-static void Sweep(snwMultigrid* grid, const snwLevel* level, void (*one)(const snwLevel*, int, int), bool backward)
+static void SweepPhases(
+    snwMultigrid* grid, const snwLevel* level, void (*one)(const snwLevel*, int, int), bool backward)
 {
     Rows rows = {.grid = grid, .level = level, .one = one};
     snwPhase phases[128];
@@ -291,10 +292,10 @@ static void Sweep(snwMultigrid* grid, const snwLevel* level, void (*one)(const s
         int phase = backward ? count - 1 - k : k;
         phases[k] = (snwPhase){
             RunClusters, &rows, level->graph->phaseStarts[phase], level->graph->phaseStarts[phase + 1], 1};
-        if (level->rows < snw_serialRows)
+        if (level->rows < multigrid_serialRows)
             RunClusters(phases[k].begin, phases[k].end, &rows);
     }
-    if (level->rows >= snw_serialRows)
+    if (level->rows >= multigrid_serialRows)
         snwParallelPhases(grid->context, phases, count);
 }
 
@@ -448,7 +449,7 @@ static double InvertRows(int begin, int end, void* data)
 // ---------------------------------------------------------------------------------------------------------------------
 // The coarsest level
 
-static void AddBlock(const snwMultigrid* grid, int size, int row, int column, const float* block, bool transposed)
+static void AddCoarseBlock(const snwMultigrid* grid, int size, int row, int column, const float* block, bool transposed)
 {
     for (int r = 0; r < size; ++r)
         for (int c = 0; c < size; ++c)
@@ -475,14 +476,14 @@ static int FactorCoarsest(snwMultigrid* grid)
         int place = skyline->placeOf[i];
         if (grid->levelCount == 1 && grid->levels[0].held[i])
             continue;
-        AddBlock(grid, level->size, place, place, level->diagonal + block * (size_t)i, false);
+        AddCoarseBlock(grid, level->size, place, place, level->diagonal + block * (size_t)i, false);
         for (int k = graph->upStarts[i]; k < graph->upStarts[i + 1]; ++k)
         {
             int j = graph->upColumns[k], other = skyline->placeOf[j];
             if (grid->levelCount == 1 && grid->levels[0].held[j])
                 continue;
             bool below = place > other;
-            AddBlock(
+            AddCoarseBlock(
                 grid, level->size, below ? place : other, below ? other : place, level->up + block * (size_t)k, !below);
         }
     }
@@ -581,7 +582,7 @@ void snwMultigrid_Refresh(snwMultigrid* grid, const snwVec3* positions)
         ForRows(&rows, rows.coarse->rows, RunTwo);
         rows.two = SetLevers;
         ForRows(&rows, rows.level->rows, RunTwo);
-        if (rows.level->rows < snw_serialRows)
+        if (rows.level->rows < multigrid_serialRows)
             RunGalerkin(0, snw_gridChunks, &rows);
         else
             snwParallelFor(grid->context, snw_gridChunks, 1, RunGalerkin, &rows);
@@ -592,7 +593,7 @@ void snwMultigrid_Refresh(snwMultigrid* grid, const snwVec3* positions)
     for (int a = 0; a + 1 < grid->levelCount; ++a)
     {
         Rows rows = {.grid = grid, .level = &grid->levels[a]};
-        dropped += snwParallelSum(grid->context, rows.level->rows, snw_rowGrain, InvertRows, &rows);
+        dropped += snwParallelSum(grid->context, rows.level->rows, multigrid_rowGrain, InvertRows, &rows);
     }
 
     grid->dropped = (int)dropped + FactorCoarsest(grid);
@@ -614,7 +615,7 @@ static void Visit(snwMultigrid* grid, int at, bool fresh)
 
     // Sweeps before, then what is left of b goes to the level below.
     for (int k = 0; k < grid->def.before; ++k)
-        Sweep(grid, level, fresh && k == 0 ? kernels->forwardFromZero : kernels->forward, false);
+        SweepPhases(grid, level, fresh && k == 0 ? kernels->forwardFromZero : kernels->forward, false);
     Rows rows = {.grid = grid, .level = level, .coarse = level + 1};
     rows.one = fresh && grid->def.before == 1 ? kernels->residualFromZero : kernels->residual;
     ForRows(&rows, level->rows, RunOne);
@@ -629,7 +630,7 @@ static void Visit(snwMultigrid* grid, int at, bool fresh)
 
     // Sweeps back in the opposite order keep the cycle symmetric, as conjugate gradients need.
     for (int k = 0; k < grid->def.after; ++k)
-        Sweep(grid, level, kernels->backward, true);
+        SweepPhases(grid, level, kernels->backward, true);
 }
 
 void snwMultigrid_Cycle(snwMultigrid* grid)
@@ -655,7 +656,7 @@ static const double* DiagonalOf(const Solving* s, int row)
     return s->grid->diagonal + 9 * (size_t)row;
 }
 
-static double Begin(int begin, int end, void* data)
+static double BeginSolving(int begin, int end, void* data)
 {
     const Solving* s = data;
     double sum = 0;
@@ -699,7 +700,7 @@ static double DotGuess(int begin, int end, void* data)
     return sum;
 }
 
-static void Turn(int begin, int end, void* data)
+static void TurnDirection(int begin, int end, void* data)
 {
     const Solving* s = data;
     const snwMultigrid* grid = s->grid;
@@ -725,7 +726,7 @@ static double MultiplyDot(int begin, int end, void* data)
     return sum;
 }
 
-static double Advance(int begin, int end, void* data)
+static double AdvanceSolution(int begin, int end, void* data)
 {
     const Solving* s = data;
     const snwMultigrid* grid = s->grid;
@@ -764,7 +765,7 @@ snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def,
     int rows = grid->levels[0].rows;
     Solving s = {.grid = grid, .f = f, .scale = 1};
     s.jacobi = def->solver == snw_gridJacobi;
-    double start = snwParallelSum(context, rows, snw_rowGrain, Begin, &s), rr = start, before = 1;
+    double start = snwParallelSum(context, rows, multigrid_rowGrain, BeginSolving, &s), rr = start, before = 1;
     snwGridReport report = {.finite = isfinite(start)};
 
     // Conjugate gradients with a cycle as the guess: the residual is scaled to length one so that floats hold it.
@@ -773,29 +774,29 @@ snwGridReport snwMultigrid_Solve(snwMultigrid* grid, const snwGridSolveDef* def,
         if (!s.jacobi)
         {
             s.scale = 1 / sqrt(rr);
-            snwParallelFor(context, rows, snw_rowGrain, GiveResidual, &s);
+            snwParallelFor(context, rows, multigrid_rowGrain, GiveResidual, &s);
             Visit(grid, 0, true);
         }
 
-        double rz = snwParallelSum(context, rows, snw_rowGrain, DotGuess, &s) / s.scale;
+        double rz = snwParallelSum(context, rows, multigrid_rowGrain, DotGuess, &s) / s.scale;
         bool cycles = def->solver == snw_gridCycles;
 
         // Plain cycles: each step takes the guess as it is.
         s.beta = report.iterations > 0 && !cycles ? rz / before : 0;
         before = rz;
-        snwParallelFor(context, rows, snw_rowGrain, Turn, &s);
-        double curvature = snwParallelSum(context, rows, snw_rowGrain, MultiplyDot, &s);
+        snwParallelFor(context, rows, multigrid_rowGrain, TurnDirection, &s);
+        double curvature = snwParallelSum(context, rows, multigrid_rowGrain, MultiplyDot, &s);
         if (curvature == 0)
             break; // nothing is left that the guess could move
         s.alpha = cycles ? 1 : rz / curvature;
-        rr = snwParallelSum(context, rows, snw_rowGrain, Advance, &s);
+        rr = snwParallelSum(context, rows, multigrid_rowGrain, AdvanceSolution, &s);
         report.iterations++;
         report.finite = isfinite(rr);
     }
 
     report.residual = start > 0 ? sqrt(rr / start) : 0;
     if (report.finite)
-        snwParallelFor(context, rows, snw_rowGrain, PutOut, &(Exchange){.grid = grid, .from = grid->u, .out = u});
+        snwParallelFor(context, rows, multigrid_rowGrain, PutOut, &(Exchange){.grid = grid, .from = grid->u, .out = u});
     return report;
 }
 
@@ -810,7 +811,7 @@ static void PutIn(int begin, int end, void* data)
     }
 }
 
-static void MultiplyRows(int begin, int end, void* data)
+static void MultiplyGridRows(int begin, int end, void* data)
 {
     const snwMultigrid* grid = ((const Exchange*)data)->grid;
     grid->kernels->multiply(grid, grid->p, grid->q, begin, end);
@@ -820,9 +821,9 @@ void snwMultigrid_Multiply(snwMultigrid* grid, const snwVec3* x, snwVec3* y)
 {
     Exchange e = {.grid = grid, .in = x, .from = grid->q, .out = y};
     int rows = grid->levels[0].rows;
-    snwParallelFor(grid->context, rows, snw_rowGrain, PutIn, &e);
-    snwParallelFor(grid->context, rows, snw_rowGrain, MultiplyRows, &e);
-    snwParallelFor(grid->context, rows, snw_rowGrain, PutOut, &e);
+    snwParallelFor(grid->context, rows, multigrid_rowGrain, PutIn, &e);
+    snwParallelFor(grid->context, rows, multigrid_rowGrain, MultiplyGridRows, &e);
+    snwParallelFor(grid->context, rows, multigrid_rowGrain, PutOut, &e);
 }
 
 static void GiveRight(int begin, int end, void* data)
@@ -838,7 +839,7 @@ static void GiveRight(int begin, int end, void* data)
     }
 }
 
-static void TakeGuess(int begin, int end, void* data)
+static void TakeGridGuess(int begin, int end, void* data)
 {
     const Solving* s = data;
     for (int v = begin; v < end; ++v)
@@ -852,9 +853,9 @@ void snwMultigrid_Guess(snwMultigrid* grid, double size, const snwVec3* f, snwVe
 {
     Solving s = {.grid = grid, .f = f, .out = u, .scale = 1 / size};
     int rows = grid->levels[0].rows;
-    snwParallelFor(grid->context, rows, snw_rowGrain, GiveRight, &s);
+    snwParallelFor(grid->context, rows, multigrid_rowGrain, GiveRight, &s);
     Visit(grid, 0, true);
-    snwParallelFor(grid->context, rows, snw_rowGrain, TakeGuess, &s);
+    snwParallelFor(grid->context, rows, multigrid_rowGrain, TakeGridGuess, &s);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

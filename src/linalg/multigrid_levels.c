@@ -18,10 +18,10 @@
 
 enum
 {
-    snw_leastCluster = 256, // rows
-    snw_mostClusters = 128,
-    snw_fewRows = 40, // are solved directly
-    snw_latticeBits = 21
+    levels_leastCluster = 256, // rows
+    levels_mostClusters = 128,
+    levels_fewRows = 40, // are solved directly
+    levels_latticeBits = 21
 };
 
 static const double s_firstSpacing = 2.5;  // mean edges
@@ -47,12 +47,12 @@ typedef struct Builder
     snwMessage* message;
 } Builder;
 
-static snwResult Finish(const Builder* builder)
+static snwResult CheckMemory(const Builder* builder)
 {
     return builder->scratch.failed || builder->grid->arena.failed ? snwFailMemory(builder->message) : snw_ok;
 }
 
-static void* Keep(Builder* builder, size_t count, size_t size)
+static void* AllocForLevel(Builder* builder, size_t count, size_t size)
 {
     builder->grid->memory += (int64_t)(count * size);
     return snwArena_Alloc(&builder->grid->arena, count + 1, size);
@@ -74,7 +74,7 @@ static void Accumulate(int* starts, int count)
 // Visiting order
 
 // A number that sorts like the double.
-static uint64_t SortKey(double x)
+static uint64_t SortKeyOfDouble(double x)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -115,7 +115,7 @@ static void Halve(Halving* h, int begin, int end)
     int axis = side.x >= side.y && side.x >= side.z ? 0 : side.y >= side.z ? 1 : 2;
 
     for (int k = begin; k < end; ++k)
-        h->keys[k] = SortKey((&h->positions[h->list[k]].x)[axis]);
+        h->keys[k] = SortKeyOfDouble((&h->positions[h->list[k]].x)[axis]);
     snwSortKeysWith(h->keys + begin, h->list + begin, end - begin, h->otherKeys + begin, h->otherList + begin);
     int middle = begin + (end - begin) / 2;
     Halve(h, begin, middle);
@@ -124,36 +124,36 @@ static void Halve(Halving* h, int begin, int end)
 
 // order[row] = vertex: phase by phase, cluster by cluster, inside of a cluster as the vertices are numbered. Clusters
 // that touch get different phases, each the first that is free.
-static void Order(
+static void OrderRows(
     Builder* builder, int count, const snwVec3* positions, Neighbours near, int* order, snwBlockGraph* graph)
 {
-    int most = count / (snw_mostClusters / 2) + 1;
+    int most = count / (levels_mostClusters / 2) + 1;
     Halving h = {.positions = positions,
-        .most = most > snw_leastCluster ? most : snw_leastCluster,
+        .most = most > levels_leastCluster ? most : levels_leastCluster,
         .list = Borrow(builder, (size_t)count, sizeof(int)),
         .clusterOf = Borrow(builder, (size_t)count, sizeof(int)),
         .keys = Borrow(builder, (size_t)count, sizeof(uint64_t)),
         .otherKeys = Borrow(builder, (size_t)count, sizeof(uint64_t)),
         .otherList = Borrow(builder, (size_t)count, sizeof(int))};
     graph->rows = count;
-    graph->phaseStarts = Keep(builder, snw_mostClusters + 1, sizeof(int));
-    graph->clusterStarts = Keep(builder, snw_mostClusters + 1, sizeof(int));
-    if (Finish(builder) < 0)
+    graph->phaseStarts = AllocForLevel(builder, levels_mostClusters + 1, sizeof(int));
+    graph->clusterStarts = AllocForLevel(builder, levels_mostClusters + 1, sizeof(int));
+    if (CheckMemory(builder) < 0)
         return;
     for (int i = 0; i < count; ++i)
         h.list[i] = i;
     Halve(&h, 0, count);
-    assert(h.clusters <= snw_mostClusters);
+    assert(h.clusters <= levels_mostClusters);
 
     // Clusters that share an edge must not be swept at the same time: greedy colours, called phases.
-    bool touch[snw_mostClusters][snw_mostClusters] = {{0}};
-    int phaseOf[snw_mostClusters] = {0}, rankOf[snw_mostClusters], begin[snw_mostClusters + 1] = {0};
+    bool touch[levels_mostClusters][levels_mostClusters] = {{0}};
+    int phaseOf[levels_mostClusters] = {0}, rankOf[levels_mostClusters], begin[levels_mostClusters + 1] = {0};
     for (int i = 0; i < count; ++i)
         for (int k = near.starts[i]; k < near.starts[i + 1]; ++k)
             touch[h.clusterOf[i]][h.clusterOf[near.list[k]]] = true;
     for (int c = 0; c < h.clusters; ++c)
     {
-        bool taken[snw_mostClusters + 1] = {0};
+        bool taken[levels_mostClusters + 1] = {0};
         for (int d = 0; d < c; ++d)
             taken[phaseOf[d]] |= touch[c][d];
         while (taken[phaseOf[c]])
@@ -209,12 +209,12 @@ static void SortShort(int* list, int count)
 static void MakePattern(Builder* builder, Neighbours near, const int* order, const int* rowOf, snwBlockGraph* graph)
 {
     int rows = graph->rows, half = near.starts[rows] / 2;
-    graph->lowStarts = Keep(builder, (size_t)rows + 1, sizeof(int));
-    graph->upStarts = Keep(builder, (size_t)rows + 1, sizeof(int));
-    graph->lowColumns = Keep(builder, (size_t)half, sizeof(int));
-    graph->upColumns = Keep(builder, (size_t)half, sizeof(int));
-    graph->mirrors = Keep(builder, (size_t)half, sizeof(int));
-    if (Finish(builder) < 0)
+    graph->lowStarts = AllocForLevel(builder, (size_t)rows + 1, sizeof(int));
+    graph->upStarts = AllocForLevel(builder, (size_t)rows + 1, sizeof(int));
+    graph->lowColumns = AllocForLevel(builder, (size_t)half, sizeof(int));
+    graph->upColumns = AllocForLevel(builder, (size_t)half, sizeof(int));
+    graph->mirrors = AllocForLevel(builder, (size_t)half, sizeof(int));
+    if (CheckMemory(builder) < 0)
         return;
 
     // Columns of each row in rising order, split at the diagonal.
@@ -245,7 +245,7 @@ static void MakePattern(Builder* builder, Neighbours near, const int* order, con
 }
 
 // Corners of an element are neighbours.
-static Neighbours FindNeighbours(Builder* builder)
+static Neighbours FindGridNeighbours(Builder* builder)
 {
     const snwGridLevelsDef* def = builder->def;
     int count = def->vertexCount, corners = 4 * def->elementCount;
@@ -254,7 +254,7 @@ static Neighbours FindNeighbours(Builder* builder)
     int* marks = Borrow(builder, (size_t)count, sizeof(int));
 
     Neighbours near = {.starts = Borrow(builder, (size_t)count + 1, sizeof(int))};
-    if (Finish(builder) < 0)
+    if (CheckMemory(builder) < 0)
         return near;
 
     // Elements around each vertex.
@@ -289,7 +289,7 @@ static Neighbours FindNeighbours(Builder* builder)
 
         if (pass == 0)
             near.list = Borrow(builder, (size_t)found, sizeof(int));
-        if (Finish(builder) < 0)
+        if (CheckMemory(builder) < 0)
             return near;
     }
 
@@ -369,23 +369,23 @@ static Lattice MakeLattice(const snwGridLevelsDef* def)
     return lattice;
 }
 
-static uint64_t PointKey(const int64_t point[3])
+static uint64_t LatticePointKey(const int64_t point[3])
 {
-    return (uint64_t)point[0] << 2 * snw_latticeBits | (uint64_t)point[1] << snw_latticeBits | (uint64_t)point[2];
+    return (uint64_t)point[0] << 2 * levels_latticeBits | (uint64_t)point[1] << levels_latticeBits | (uint64_t)point[2];
 }
 
 static snwVec3 PointPlace(const Lattice* lattice, uint64_t key)
 {
     double place[3];
     for (int k = 0; k < 3; ++k)
-        place[k] = lattice->origin[k] +
-                   lattice->spacing[k] * (double)(key >> (2 - k) * snw_latticeBits & ((1u << snw_latticeBits) - 1));
+        place[k] = lattice->origin[k] + lattice->spacing[k] * (double)(key >> (2 - k) * levels_latticeBits &
+                                                                       ((1u << levels_latticeBits) - 1));
     return (snwVec3){place[0], place[1], place[2]};
 }
 
 // The corners of the lattice tetrahedron around x and their weights: from the lowest corner of its box along the axes
 // in the order in which x is farthest along them. Small weights are dropped, the others sum to one. -1: too far away.
-static int FindParents(
+static int FindLatticeParents(
     const Lattice* lattice, snwVec3 x, uint64_t keys[snw_mostParents], float weights[snw_mostParents])
 {
     int64_t corner[3];
@@ -396,7 +396,7 @@ static int FindParents(
     for (int k = 0; k < 3; ++k)
     {
         double place = ((&x.x)[k] - lattice->origin[k]) / lattice->spacing[k], box = floor(place + 1e-9);
-        if (!(box >= 0 && box < (1 << snw_latticeBits) - 1))
+        if (!(box >= 0 && box < (1 << levels_latticeBits) - 1))
             return -1;
         corner[k] = (int64_t)box;
         part[k] = fmax(0, place - box);
@@ -419,7 +419,7 @@ static int FindParents(
         double next = k < 3 ? part[axes[k]] : 0;
         if (before - next > s_leastWeight)
         {
-            keys[count] = PointKey(corner);
+            keys[count] = LatticePointKey(corner);
             kept[count++] = before - next;
             sum += before - next;
         }
@@ -439,7 +439,7 @@ static int FindParents(
 
 // Which coarse vertex each (row, parent) belongs to: a lattice point has one for each connected piece of the rows that
 // follow it. rest gets their places. Returns how many there are.
-static int FindPieces(const snwGridLevel* fine, const Lattice* lattice, int count, const uint64_t* keys,
+static int FindLatticePieces(const snwGridLevel* fine, const Lattice* lattice, int count, const uint64_t* keys,
     const int* slots, int* pieces, int* places, int* stack, snwVec3* rest)
 {
     const snwBlockGraph* graph = &fine->graph;
@@ -521,7 +521,7 @@ static Neighbours FindCoarseNeighbours(Builder* builder, const snwGridLevel* fin
     int* marks = Borrow(builder, (size_t)coarseRows, sizeof(int));
 
     Neighbours near = {.starts = Borrow(builder, (size_t)coarseRows + 1, sizeof(int))};
-    for (int pass = 0; pass < 2 && Finish(builder) >= 0; ++pass)
+    for (int pass = 0; pass < 2 && CheckMemory(builder) >= 0; ++pass)
     {
         int found = 0;
         memset(marks, 0, (size_t)coarseRows * sizeof(int));
@@ -570,9 +570,9 @@ static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridL
     int64_t* places = Borrow(builder, (size_t)coarse->rows, sizeof(int64_t));
 
     // Counted first, then written.
-    t->streamStarts = Keep(builder, (size_t)coarse->rows + 1, sizeof(int64_t));
-    if (Finish(builder) < 0)
-        return Finish(builder);
+    t->streamStarts = AllocForLevel(builder, (size_t)coarse->rows + 1, sizeof(int64_t));
+    if (CheckMemory(builder) < 0)
+        return CheckMemory(builder);
 
     for (int c = 0; c < coarse->rows; ++c)
         slotOf[c] = -1;
@@ -641,16 +641,16 @@ static snwResult MakeStream(Builder* builder, snwGridLevel* fine, const snwGridL
 
         t->streamStarts[coarse->rows] = at;
         if (pass == 0)
-            t->stream = Keep(builder, (size_t)at, sizeof *t->stream);
-        if (Finish(builder) < 0)
-            return Finish(builder);
+            t->stream = AllocForLevel(builder, (size_t)at, sizeof *t->stream);
+        if (CheckMemory(builder) < 0)
+            return CheckMemory(builder);
     }
 
     return snw_ok;
 }
 
 // Streams count the entries of a row in short numbers.
-static snwResult CheckRows(const Builder* builder, const snwBlockGraph* graph)
+static snwResult CheckGraphRows(const Builder* builder, const snwBlockGraph* graph)
 {
     for (int i = 0; i < graph->rows; ++i)
     {
@@ -663,24 +663,24 @@ static snwResult CheckRows(const Builder* builder, const snwBlockGraph* graph)
 }
 
 // A level whose vertices have these places and neighbours: its order and pattern. rowOf[vertex] is filled in.
-static snwResult MakeRows(
+static snwResult MakeLevelRows(
     Builder* builder, snwGridLevel* level, int count, const snwVec3* rest, Neighbours near, int* rowOf)
 {
     int* order = Borrow(builder, (size_t)count, sizeof(int));
     level->rows = count;
-    level->rest = Keep(builder, (size_t)count, sizeof(snwVec3));
-    if (Finish(builder) < 0 || near.list == NULL)
+    level->rest = AllocForLevel(builder, (size_t)count, sizeof(snwVec3));
+    if (CheckMemory(builder) < 0 || near.list == NULL)
         return snwFailMemory(builder->message);
-    Order(builder, count, rest, near, order, &level->graph);
-    if (Finish(builder) < 0)
-        return Finish(builder);
+    OrderRows(builder, count, rest, near, order, &level->graph);
+    if (CheckMemory(builder) < 0)
+        return CheckMemory(builder);
     for (int i = 0; i < count; ++i)
     {
         rowOf[order[i]] = i;
         level->rest[i] = rest[order[i]];
     }
     MakePattern(builder, near, order, rowOf, &level->graph);
-    return Finish(builder) < 0 ? Finish(builder) : CheckRows(builder, &level->graph);
+    return CheckMemory(builder) < 0 ? CheckMemory(builder) : CheckGraphRows(builder, &level->graph);
 }
 
 // 0: it would hardly be smaller.
@@ -695,15 +695,15 @@ static snwResult Coarsen(Builder* builder, snwGridLevel* fine, snwGridLevel* coa
     float(*weights)[snw_mostParents] = Borrow(builder, (size_t)rows, sizeof *weights);
     snwVec3* rest = Borrow(builder, room, sizeof(snwVec3));
     snwTransfer* t = &fine->transfer;
-    t->parentStarts = Keep(builder, (size_t)rows + 1, sizeof(int));
-    if (Finish(builder) < 0)
-        return Finish(builder);
+    t->parentStarts = AllocForLevel(builder, (size_t)rows + 1, sizeof(int));
+    if (CheckMemory(builder) < 0)
+        return CheckMemory(builder);
 
     // Up to four parents per row, each with a lattice point as its key.
     for (int i = 0; i < rows; ++i)
     {
         uint64_t parents[snw_mostParents];
-        int found = FindParents(lattice, fine->rest[i], parents, weights[i]);
+        int found = FindLatticeParents(lattice, fine->rest[i], parents, weights[i]);
         if (found < 0)
             return snwFail(builder->message, snw_errorInput, "make elements of more even sizes",
                 "the body is more than a million elements long");
@@ -721,20 +721,20 @@ static snwResult Coarsen(Builder* builder, snwGridLevel* fine, snwGridLevel* coa
 
     // One coarse vertex per connected piece: fingers next to each other do not share one. Less than a tenth fewer is
     // not worth a level.
-    int coarseRows = FindPieces(fine, lattice, count, keys, slots, pieces, places, stack, rest);
+    int coarseRows = FindLatticePieces(fine, lattice, count, keys, slots, pieces, places, stack, rest);
     *made = coarseRows < rows - rows / 10;
     if (!*made)
         return snw_ok;
 
     // From pieces to the lists by child and by parent.
-    t->parents = Keep(builder, (size_t)count, sizeof(int));
-    t->weights = Keep(builder, (size_t)count, sizeof(float));
-    t->childStarts = Keep(builder, (size_t)coarseRows + 1, sizeof(int));
-    t->children = Keep(builder, (size_t)count, sizeof(int));
-    t->childSlots = Keep(builder, (size_t)count, sizeof(int));
+    t->parents = AllocForLevel(builder, (size_t)count, sizeof(int));
+    t->weights = AllocForLevel(builder, (size_t)count, sizeof(float));
+    t->childStarts = AllocForLevel(builder, (size_t)coarseRows + 1, sizeof(int));
+    t->children = AllocForLevel(builder, (size_t)count, sizeof(int));
+    t->childSlots = AllocForLevel(builder, (size_t)count, sizeof(int));
     int* rowOf = Borrow(builder, (size_t)coarseRows, sizeof(int));
-    if (Finish(builder) < 0)
-        return Finish(builder);
+    if (CheckMemory(builder) < 0)
+        return CheckMemory(builder);
 
     for (int k = 0; k < count; ++k)
     {
@@ -748,9 +748,9 @@ static snwResult Coarsen(Builder* builder, snwGridLevel* fine, snwGridLevel* coa
     // The coarse level in its own order; then the transfer speaks of rows.
     coarse->size = builder->def->unknowns;
     Neighbours near = FindCoarseNeighbours(builder, fine, coarseRows);
-    if (Finish(builder) < 0)
-        return Finish(builder);
-    snwResult result = MakeRows(builder, coarse, coarseRows, rest, near, rowOf);
+    if (CheckMemory(builder) < 0)
+        return CheckMemory(builder);
+    snwResult result = MakeLevelRows(builder, coarse, coarseRows, rest, near, rowOf);
     if (result < 0)
         return result;
     for (int k = 0; k < count; ++k)
@@ -770,10 +770,10 @@ static snwResult MakeSkyline(Builder* builder, const snwGridLevel* level, snwSky
     int *order = Borrow(builder, (size_t)rows, sizeof(int)), *placeOf = Borrow(builder, (size_t)rows, sizeof(int));
 
     skyline->count = rows * size;
-    skyline->first = Keep(builder, (size_t)skyline->count, sizeof(int));
-    skyline->starts = Keep(builder, (size_t)skyline->count + 1, sizeof(int64_t));
-    if (Finish(builder) < 0)
-        return Finish(builder);
+    skyline->first = AllocForLevel(builder, (size_t)skyline->count, sizeof(int));
+    skyline->starts = AllocForLevel(builder, (size_t)skyline->count + 1, sizeof(int64_t));
+    if (CheckMemory(builder) < 0)
+        return CheckMemory(builder);
 
     // The search starts from the low end of the longest side.
     snwVec3 low = level->rest[0], high = low;
@@ -813,9 +813,9 @@ static snwResult MakeSkyline(Builder* builder, const snwGridLevel* level, snwSky
     }
 
     // A row of the skyline begins at its earliest neighbour, for all unknowns of a vertex alike.
-    skyline->placeOf = Keep(builder, (size_t)rows, sizeof(int));
-    if (Finish(builder) < 0)
-        return Finish(builder);
+    skyline->placeOf = AllocForLevel(builder, (size_t)rows, sizeof(int));
+    if (CheckMemory(builder) < 0)
+        return CheckMemory(builder);
     memcpy(skyline->placeOf, placeOf, (size_t)rows * sizeof(int));
     for (int i = 0; i < rows; ++i)
     {
@@ -830,7 +830,7 @@ static snwResult MakeSkyline(Builder* builder, const snwGridLevel* level, snwSky
 
     for (int i = 0; i < skyline->count; ++i)
         skyline->starts[i + 1] = skyline->starts[i] + i - skyline->first[i] + 1;
-    return Finish(builder);
+    return CheckMemory(builder);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -842,19 +842,19 @@ static snwResult MakeLevels(Builder* builder)
     snwGridLevels* grid = builder->grid;
     int most = def->most > 0 && def->most < snw_mostLevels ? def->most : snw_mostLevels;
 
-    grid->rowOf = Keep(builder, (size_t)def->vertexCount, sizeof(int));
+    grid->rowOf = AllocForLevel(builder, (size_t)def->vertexCount, sizeof(int));
     grid->levels[0].size = 3;
-    Neighbours near = FindNeighbours(builder);
-    snwResult result = Finish(builder);
+    Neighbours near = FindGridNeighbours(builder);
+    snwResult result = CheckMemory(builder);
     if (result >= 0)
-        result = MakeRows(builder, &grid->levels[0], def->vertexCount, def->rest, near, grid->rowOf);
+        result = MakeLevelRows(builder, &grid->levels[0], def->vertexCount, def->rest, near, grid->rowOf);
     grid->count = 1;
 
     Lattice lattice = MakeLattice(def);
     bool made = true;
 
     // Halve the resolution until few rows are left or a level would hardly be smaller.
-    while (result >= 0 && made && grid->count < most && grid->levels[grid->count - 1].rows > snw_fewRows)
+    while (result >= 0 && made && grid->count < most && grid->levels[grid->count - 1].rows > levels_fewRows)
     {
         result = Coarsen(builder, &grid->levels[grid->count - 1], &grid->levels[grid->count], &lattice, &made);
         grid->count += result >= 0 && made;

@@ -99,7 +99,7 @@ static int MatchPairs(const Level* fine, int* visit, int* match, int heaviest, u
     return count;
 }
 
-static void NumberPairs(Level* fine, const int* match)
+static void NumberMatches(Level* fine, const int* match)
 {
     for (int v = 0, next = 0; v < fine->count; ++v)
         fine->coarse[v] = match[v] >= v ? next++ : fine->coarse[match[v]];
@@ -156,7 +156,7 @@ typedef struct Heap
     int count;
 } Heap;
 
-static bool Before(const Heap* heap, int a, int b)
+static bool IsBeforeInHeap(const Heap* heap, int a, int b)
 {
     return heap->gains[a] > heap->gains[b] || (heap->gains[a] == heap->gains[b] && a < b);
 }
@@ -170,19 +170,19 @@ static void PutItem(Heap* heap, int place, int v)
 static void SiftUp(Heap* heap, int place)
 {
     int v = heap->items[place];
-    for (; place > 0 && Before(heap, v, heap->items[(place - 1) / 2]); place = (place - 1) / 2)
+    for (; place > 0 && IsBeforeInHeap(heap, v, heap->items[(place - 1) / 2]); place = (place - 1) / 2)
         PutItem(heap, place, heap->items[(place - 1) / 2]);
     PutItem(heap, place, v);
 }
 
-static void SiftDown(Heap* heap, int place)
+static void SiftDownHeap(Heap* heap, int place)
 {
     int v = heap->items[place];
     for (int child; (child = 2 * place + 1) < heap->count; place = child)
     {
-        if (child + 1 < heap->count && Before(heap, heap->items[child + 1], heap->items[child]))
+        if (child + 1 < heap->count && IsBeforeInHeap(heap, heap->items[child + 1], heap->items[child]))
             ++child;
-        if (!Before(heap, heap->items[child], v))
+        if (!IsBeforeInHeap(heap, heap->items[child], v))
             break;
         PutItem(heap, place, heap->items[child]);
     }
@@ -204,7 +204,7 @@ static void RemoveItem(Heap* heap, int v)
         return;
     PutItem(heap, place, last);
     SiftUp(heap, place);
-    SiftDown(heap, heap->places[last]);
+    SiftDownHeap(heap, heap->places[last]);
 }
 
 static void ChangeGain(Heap* heap, int v, int change)
@@ -213,7 +213,7 @@ static void ChangeGain(Heap* heap, int v, int change)
         return;
     heap->gains[v] += change;
     SiftUp(heap, heap->places[v]);
-    SiftDown(heap, heap->places[v]);
+    SiftDownHeap(heap, heap->places[v]);
 }
 
 typedef struct Refiner
@@ -236,7 +236,7 @@ static void SetLabel(Refiner* refiner, int v, int label)
     labels[v] = (unsigned char)label;
 }
 
-static void Record(Refiner* refiner, int v, int label)
+static void RecordMove(Refiner* refiner, int v, int label)
 {
     refiner->trail[refiner->trailCount] = v;
     refiner->trailWas[refiner->trailCount++] = (char)refiner->level->labels[v];
@@ -256,7 +256,7 @@ static int GainOf(const Level* level, int v, int side)
 static void PullIn(Refiner* refiner, int u, int side)
 {
     const Level* level = refiner->level;
-    Record(refiner, u, snw_separator);
+    RecordMove(refiner, u, snw_separator);
     for (int e = level->starts[u]; e < level->starts[u + 1]; ++e)
         if (level->labels[level->edges[e]] == snw_separator)
             ChangeGain(&refiner->heaps[side], level->edges[e], level->weights[u]);
@@ -266,13 +266,13 @@ static void PullIn(Refiner* refiner, int u, int side)
     InsertItem(&refiner->heaps[1], u, GainOf(level, u, 1));
 }
 
-static void MoveOut(Refiner* refiner, int v, int side)
+static void MoveOutOfSeparator(Refiner* refiner, int v, int side)
 {
     const Level* level = refiner->level;
     RemoveItem(&refiner->heaps[0], v);
     RemoveItem(&refiner->heaps[1], v);
     refiner->moved[v] = true;
-    Record(refiner, v, side);
+    RecordMove(refiner, v, side);
     for (int e = level->starts[v]; e < level->starts[v + 1]; ++e)
         if (level->labels[level->edges[e]] == snw_separator)
             ChangeGain(&refiner->heaps[1 - side], level->edges[e], -level->weights[v]);
@@ -306,7 +306,7 @@ static int Heavier(const int weights[3])
 }
 
 // Smaller is better: the separator first, then the balance.
-static int64_t Score(const Refiner* refiner)
+static int64_t ScoreSeparator(const Refiner* refiner)
 {
     int heavier = Heavier(refiner->weights), over = heavier > refiner->limit ? heavier - refiner->limit : 0;
     return ((int64_t)refiner->weights[2] + 4 * (int64_t)over) * 1000000 +
@@ -325,7 +325,7 @@ static bool RefinePass(Refiner* refiner)
     for (int v = 0; v < level->count; ++v)
         for (int side = 0; side < 2 && level->labels[v] == snw_separator; ++side)
             InsertItem(&refiner->heaps[side], v, GainOf(level, v, side));
-    int64_t start = Score(refiner), best = start;
+    int64_t start = ScoreSeparator(refiner), best = start;
     int bestTrail = 0, patience = refiner->heaps[0].count / 2 + 40;
 
     // Moves go on past worse states: a pass may climb over a hill, up to `patience` moves after the best.
@@ -334,8 +334,8 @@ static bool RefinePass(Refiner* refiner)
         int side = ChooseSide(refiner);
         if (side < 0)
             break;
-        MoveOut(refiner, refiner->heaps[side].items[0], side);
-        int64_t score = Score(refiner);
+        MoveOutOfSeparator(refiner, refiner->heaps[side].items[0], side);
+        int64_t score = ScoreSeparator(refiner);
         if (score < best)
             best = score, bestTrail = refiner->trailCount, idle = 0;
     }
@@ -375,7 +375,7 @@ static void StartRefiner(Refiner* refiner, const Level* level)
     refiner->limit = total / 2 + total / 10 + 1;
 }
 
-static void Refine(Refiner* refiner, const Level* level)
+static void RefineLevel(Refiner* refiner, const Level* level)
 {
     StartRefiner(refiner, level);
     for (int pass = 0; pass < snw_refinePasses && RefinePass(refiner); ++pass)
@@ -417,8 +417,8 @@ static void CutCoarsest(Refiner* refiner, const Level* level, int* queue, unsign
     for (int i = 0; i < snw_separatorTries; ++i)
     {
         GrowSide(level, (int)(NextRandom(random) % (uint32_t)level->count), queue, half);
-        Refine(refiner, level);
-        int64_t score = Score(refiner);
+        RefineLevel(refiner, level);
+        int64_t score = ScoreSeparator(refiner);
         if (score >= best)
             continue;
         best = score;
@@ -432,7 +432,7 @@ static void CutCoarsest(Refiner* refiner, const Level* level, int* queue, unsign
 
 enum
 {
-    snw_maxLevels = 40
+    ordering_maxLevels = 40
 };
 
 // Labels for the vertices of levels[0].
@@ -449,7 +449,7 @@ static bool Dissect(snwArena* arena, Level* levels, uint32_t* random)
     int heaviest = 3 * (TotalWeight(&levels[0]) / snw_coarsestSize) / 2 + 1;
 
     // Coarser by pairs, up to a graph that is cut directly.
-    while (levels[last].count > snw_coarsestSize && last + 1 < snw_maxLevels)
+    while (levels[last].count > snw_coarsestSize && last + 1 < ordering_maxLevels)
     {
         Level *fine = &levels[last], *coarse = &levels[last + 1];
         int count = MatchPairs(fine, visit, match, heaviest, random);
@@ -457,7 +457,7 @@ static bool Dissect(snwArena* arena, Level* levels, uint32_t* random)
             break; // hardly smaller: a star, or vertices too heavy to pair
         if (!AllocLevel(arena, coarse, count, fine->starts[fine->count]))
             return false;
-        NumberPairs(fine, match);
+        NumberMatches(fine, match);
         FillCoarse(fine, match, coarse, visit);
         ++last;
     }
@@ -469,7 +469,7 @@ static bool Dissect(snwArena* arena, Level* levels, uint32_t* random)
         Level* fine = &levels[last - 1];
         for (int v = 0; v < fine->count; ++v)
             fine->labels[v] = levels[last].labels[fine->coarse[v]];
-        Refine(&refiner, fine);
+        RefineLevel(&refiner, fine);
     }
 
     return true;
@@ -506,7 +506,7 @@ static void Enter(Orderer* orderer, Region region)
         orderer->local[orderer->order[i]] = i - region.begin;
 }
 
-static void Leave(Orderer* orderer, Region region)
+static void LeaveRegion(Orderer* orderer, Region region)
 {
     for (int i = region.begin; i < region.end; ++i)
         orderer->local[orderer->order[i]] = -1;
@@ -655,7 +655,7 @@ static bool OrderRegion(Orderer* orderer, Region region, uint32_t* random)
     if (size <= snw_leafSize)
     {
         OrderLeaf(orderer, region);
-        Leave(orderer, region);
+        LeaveRegion(orderer, region);
         return true;
     }
 
@@ -663,7 +663,7 @@ static bool OrderRegion(Orderer* orderer, Region region, uint32_t* random)
     int reached = FindComponent(orderer, region);
     if (reached < size)
     {
-        Leave(orderer, region);
+        LeaveRegion(orderer, region);
         PushRegion(orderer, region.begin, region.begin + reached);
         PushRegion(orderer, region.begin + reached, region.end);
         return true;
@@ -672,9 +672,9 @@ static bool OrderRegion(Orderer* orderer, Region region, uint32_t* random)
     // Cut in two; the separator is numbered last.
     Enter(orderer, region);
     snwArena arena = {.context = orderer->context};
-    Level levels[snw_maxLevels] = {{0}};
+    Level levels[ordering_maxLevels] = {{0}};
     good = ExtractLevel(orderer, region, &arena, &levels[0]) && Dissect(&arena, levels, random);
-    Leave(orderer, region);
+    LeaveRegion(orderer, region);
     if (good)
         SplitRegion(orderer, region, levels[0].labels);
     snwArena_Free(&arena);

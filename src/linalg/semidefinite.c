@@ -47,7 +47,7 @@ void snwSemidefinite_Free(snwContext* context, snwSemidefinite* s)
 // Factor
 
 // The lower triangle, to unit diagonal.
-static void Scale(snwSemidefinite* s)
+static void ScaleDiagonal(snwSemidefinite* s)
 {
     size_t n = (size_t)s->n;
     for (size_t i = 0; i < n; ++i)
@@ -60,23 +60,23 @@ static void Scale(snwSemidefinite* s)
             s->matrix[i * n + j] *= s->scales[i] * s->scales[j];
 }
 
-static double Entry(const snwSemidefinite* s, int i, int j)
+static double MatrixEntry(const snwSemidefinite* s, int i, int j)
 {
     return i >= j ? s->matrix[(size_t)i * (size_t)s->n + (size_t)j] : s->matrix[(size_t)j * (size_t)s->n + (size_t)i];
 }
 
 // Entries of row order[i] in the columns order[0 .. columns - 1].
-static void GatherRow(const snwSemidefinite* s, int i, int columns, double* row)
+static void GatherEntries(const snwSemidefinite* s, int i, int columns, double* row)
 {
     for (int j = 0; j < columns; ++j)
-        row[j] = Entry(s, s->order.rows[i], s->order.rows[j]);
+        row[j] = MatrixEntry(s, s->order.rows[i], s->order.rows[j]);
 }
 
 // Factors the matrix of the first `kept` rows in order. Returns how many of them could be factored.
 static int FactorKept(snwSemidefinite* s, int kept)
 {
     for (int i = 0; i < kept; ++i)
-        GatherRow(s, i, i + 1, s->rows + (size_t)i * (size_t)kept);
+        GatherEntries(s, i, i + 1, s->rows + (size_t)i * (size_t)kept);
     s->dense.n = kept;
     int failed = snwDense_Factor(&s->dense, s->rows, kept > 0 ? kept : 1);
     return failed < 0 ? kept : failed;
@@ -88,7 +88,7 @@ static bool OthersDepend(snwSemidefinite* s)
     int kept = s->dense.n, count = 0;
     for (int i = kept; i < s->n; ++i)
         if (s->scales[s->order.rows[i]] > 0)
-            GatherRow(s, i, kept, s->rows + (size_t)count++ * (size_t)kept);
+            GatherEntries(s, i, kept, s->rows + (size_t)count++ * (size_t)kept);
     snwDense_ForwardRows(&s->dense, count, s->rows, kept, s->panels);
     bool depend = true;
     for (int i = 0; i < count && depend; ++i)
@@ -112,7 +112,7 @@ static int NaturalOrder(snwSemidefinite* s)
 }
 
 // The guess's rows are all in use: one that has become nothing would be a pivot of nothing.
-static int TakeGuess(snwSemidefinite* s, const snwSemidefiniteOrder* guess)
+static int TakeOrderGuess(snwSemidefinite* s, const snwSemidefiniteOrder* guess)
 {
     memcpy(s->order.rows, guess->rows, (size_t)s->n * sizeof *s->order.rows);
     for (int i = 0; i < guess->kept; ++i)
@@ -151,7 +151,7 @@ static void PivotColumn(snwSemidefinite* s, int step)
     int pivot = s->order.rows[step];
     double *column = s->rows + (size_t)step * n, *left = s->right;
     for (int i = 0; i < s->n; ++i)
-        column[i] = Entry(s, i, pivot);
+        column[i] = MatrixEntry(s, i, pivot);
 
     // Minus what the earlier columns explain.
     for (int t = 0; t < step; ++t)
@@ -188,8 +188,8 @@ static int PivotOrder(snwSemidefinite* s)
 
 void snwSemidefinite_Factor(snwSemidefinite* s, const snwSemidefiniteOrder* guess)
 {
-    Scale(s);
-    if (!TryOrder(s, guess != NULL ? TakeGuess(s, guess) : NaturalOrder(s)))
+    ScaleDiagonal(s);
+    if (!TryOrder(s, guess != NULL ? TakeOrderGuess(s, guess) : NaturalOrder(s)))
     {
         // In the order of falling pivots rounding alone can fail the last ones, and they are left out too.
         int kept = PivotOrder(s);

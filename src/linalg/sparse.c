@@ -9,9 +9,9 @@
 
 enum
 {
-    snw_rowGrain = 2048,
-    snw_slotGrain = 8192,
-    snw_maxElementSize = 64
+    sparse_rowGrain = 2048,
+    sparse_slotGrain = 8192,
+    sparse_maxElementSize = 64
 };
 
 double snwSparse_At(const snwSparse* matrix, int row, int column)
@@ -44,13 +44,13 @@ typedef struct Product
     int width;
 } Product;
 
-static void AddScaled(double* y, double a, const double* x, int width)
+static void AddScaledColumns(double* y, double a, const double* x, int width)
 {
     for (int k = 0; k < width; ++k)
         y[k] += a * x[k];
 }
 
-static void MultiplyRows(int begin, int end, void* data)
+static void MultiplySparseRows(int begin, int end, void* data)
 {
     const Product* product = data;
     const snwSparse* a = product->matrix;
@@ -60,11 +60,12 @@ static void MultiplyRows(int begin, int end, void* data)
         double* y = product->y + (size_t)row * (size_t)width;
         memset(y, 0, (size_t)width * sizeof *y);
         for (int k = a->starts[row]; k < a->starts[row + 1]; ++k)
-            AddScaled(y, a->values[k], product->x + (size_t)a->indices[k] * (size_t)width, width);
+            AddScaledColumns(y, a->values[k], product->x + (size_t)a->indices[k] * (size_t)width, width);
         if (!a->symmetric)
             continue;
         for (int k = a->mirrorStarts[row]; k < a->mirrorStarts[row + 1]; ++k)
-            AddScaled(y, a->values[a->mirrorSlots[k]], product->x + (size_t)a->mirrorIndices[k] * (size_t)width, width);
+            AddScaledColumns(
+                y, a->values[a->mirrorSlots[k]], product->x + (size_t)a->mirrorIndices[k] * (size_t)width, width);
     }
 }
 
@@ -73,7 +74,7 @@ void snwSparse_Multiply(snwContext* context, const snwSparse* matrix, const doub
 {
     assert(!matrix->symmetric || matrix->mirrorStarts != NULL);
     Product product = {.matrix = matrix, .x = x, .y = y, .width = width};
-    snwParallelFor(context, matrix->rows, snw_rowGrain, MultiplyRows, &product);
+    snwParallelFor(context, matrix->rows, sparse_rowGrain, MultiplySparseRows, &product);
 }
 
 void snwSparse_MultiplyTransposed(snwContext* context, const snwSparse* matrix, const double* x, double* y, int width)
@@ -86,7 +87,7 @@ void snwSparse_MultiplyTransposed(snwContext* context, const snwSparse* matrix, 
     memset(y, 0, (size_t)matrix->columns * (size_t)width * sizeof *y);
     for (int row = 0; row < matrix->rows; ++row)
         for (int k = matrix->starts[row]; k < matrix->starts[row + 1]; ++k)
-            AddScaled(y + (size_t)matrix->indices[k] * (size_t)width, matrix->values[k],
+            AddScaledColumns(y + (size_t)matrix->indices[k] * (size_t)width, matrix->values[k],
                 x + (size_t)row * (size_t)width, width);
 }
 
@@ -206,7 +207,7 @@ snwResult snwSparse_Full(snwContext* context, const snwSparse* matrix, snwSparse
     return snw_ok;
 }
 
-static snwResult CheckRow(const snwSparse* matrix, int row, snwMessage* message)
+static snwResult CheckSparseRow(const snwSparse* matrix, int row, snwMessage* message)
 {
     int limit = matrix->symmetric ? row + 1 : matrix->columns;
     for (int k = matrix->starts[row], before = -1; k < matrix->starts[row + 1]; before = matrix->indices[k++])
@@ -232,7 +233,7 @@ snwResult snwSparse_Check(const snwSparse* matrix, snwMessage* message)
             return snwFail(message, snw_errorInput, NULL, "row %d ends before it starts", row);
     snwResult result = snw_ok;
     for (int row = 0; row < matrix->rows && result >= 0; ++row)
-        result = CheckRow(matrix, row, message);
+        result = CheckSparseRow(matrix, row, message);
     return result;
 }
 
@@ -279,7 +280,7 @@ typedef struct Place
     int row, column;
 } Place;
 
-static Place PlaceOf(const snwPatternDef* def, int k)
+static Place PlaceOfEntry(const snwPatternDef* def, int k)
 {
     if (k >= def->count)
         return (Place){k - def->count, k - def->count};
@@ -289,7 +290,7 @@ static Place PlaceOf(const snwPatternDef* def, int k)
     return def->symmetric && column > row ? (Place){column, row} : (Place){row, column};
 }
 
-static snwResult CheckDef(const snwPatternDef* def, int64_t total, snwMessage* message)
+static snwResult CheckPatternDef(const snwPatternDef* def, int64_t total, snwMessage* message)
 {
     if (def->rows < 0 || def->columns < 0 || def->count < 0 || total > INT_MAX)
         return snwFail(message, snw_errorInput, NULL, "a pattern of %d x %d with %d contributions is out of range",
@@ -311,7 +312,7 @@ static int SortByKey(const snwPatternDef* def, bool byRow, const int* in, int to
     for (int i = 0; i < total; ++i)
     {
         // A negative row means an entry that is not stored.
-        Place place = PlaceOf(def, in != NULL ? in[i] : i);
+        Place place = PlaceOfEntry(def, in != NULL ? in[i] : i);
         if (place.row >= 0)
             starts[(byRow ? place.row : place.column) + 1]++;
     }
@@ -320,7 +321,7 @@ static int SortByKey(const snwPatternDef* def, bool byRow, const int* in, int to
     for (int i = 0; i < total; ++i)
     {
         int k = in != NULL ? in[i] : i;
-        Place place = PlaceOf(def, k);
+        Place place = PlaceOfEntry(def, k);
         if (place.row >= 0)
             out[starts[byRow ? place.row : place.column]++] = k;
     }
@@ -328,13 +329,13 @@ static int SortByKey(const snwPatternDef* def, bool byRow, const int* in, int to
     return keys > 0 ? starts[keys - 1] : 0;
 }
 
-static int CountEntries(const snwPatternDef* def, const int* sorted, int kept)
+static int CountPatternEntries(const snwPatternDef* def, const int* sorted, int kept)
 {
     int entries = 0;
     Place before = {-1, -1};
     for (int i = 0; i < kept; ++i)
     {
-        Place place = PlaceOf(def, sorted[i]);
+        Place place = PlaceOfEntry(def, sorted[i]);
         entries += place.row != before.row || place.column != before.column;
         before = place;
     }
@@ -351,7 +352,7 @@ static void FillPattern(const snwPatternDef* def, const int* sorted, int kept, s
     // nobody contributes to have no part.
     for (int i = 0; i < kept; ++i)
     {
-        Place place = PlaceOf(def, sorted[i]);
+        Place place = PlaceOfEntry(def, sorted[i]);
         if (place.row != before.row || place.column != before.column)
         {
             pattern->partStarts[entries] = parts;
@@ -415,7 +416,7 @@ static bool BuildPattern(snwContext* context, const snwPatternDef* def, int tota
         // By column, then by row: two stable counting sorts.
         int kept = SortByKey(def, false, NULL, total, starts, byColumn);
         kept = SortByKey(def, true, byColumn, kept, starts, sorted);
-        int entries = CountEntries(def, sorted, kept);
+        int entries = CountPatternEntries(def, sorted, kept);
         pattern->slots = snwAllocArray(context, (size_t)def->count, sizeof *pattern->slots);
         pattern->parts = snwAllocArray(context, (size_t)def->count, sizeof *pattern->parts);
         pattern->partStarts = snwAllocArray(context, (size_t)entries + 1, sizeof *pattern->partStarts);
@@ -441,7 +442,7 @@ snwResult snwPattern_Create(snwContext* context, const snwPatternDef* def, snwPa
 {
     *out = NULL;
     int64_t total = (int64_t)def->count + (def->diagonal ? def->rows : 0);
-    snwResult result = CheckDef(def, total, message);
+    snwResult result = CheckPatternDef(def, total, message);
     if (result < 0)
         return result;
     snwPattern* pattern = snwAlloc(context, sizeof *pattern);
@@ -477,7 +478,7 @@ snwResult snwPattern_CreateFromElements(
 {
     *out = NULL;
     int64_t pairs = (int64_t)def->size * (def->size + 1) / 2, count = pairs * def->elementCount;
-    if (def->size < 1 || def->size > snw_maxElementSize || def->elementCount < 0 || count > INT_MAX)
+    if (def->size < 1 || def->size > sparse_maxElementSize || def->elementCount < 0 || count > INT_MAX)
         return snwFail(
             message, snw_errorInput, NULL, "%d elements of %d nodes are out of range", def->elementCount, def->size);
     int* places = snwAllocArray(context, 2 * (size_t)count, sizeof *places);
@@ -522,11 +523,11 @@ static void AssembleSlots(int begin, int end, void* data)
 void snwPattern_Assemble(snwPattern* pattern, const double* contributions)
 {
     Assembly assembly = {.pattern = pattern, .contributions = contributions};
-    snwParallelFor(pattern->context, snwSparse_Count(&pattern->matrix), snw_slotGrain, AssembleSlots, &assembly);
+    snwParallelFor(pattern->context, snwSparse_Count(&pattern->matrix), sparse_slotGrain, AssembleSlots, &assembly);
 }
 
 void snwPattern_Add(snwPattern* pattern, const double* contributions)
 {
     Assembly assembly = {.pattern = pattern, .contributions = contributions, .add = true};
-    snwParallelFor(pattern->context, snwSparse_Count(&pattern->matrix), snw_slotGrain, AssembleSlots, &assembly);
+    snwParallelFor(pattern->context, snwSparse_Count(&pattern->matrix), sparse_slotGrain, AssembleSlots, &assembly);
 }

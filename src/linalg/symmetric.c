@@ -8,7 +8,7 @@
 
 enum
 {
-    snw_maxSweeps = 40 // eight are usual
+    symmetric_maxSweeps = 40 // eight are usual
 };
 
 typedef struct Turn
@@ -46,7 +46,7 @@ static void TurnColumns(double* a, int n, int p, int q, Turn turn)
 }
 
 // One pass over all pairs; returns how many were more than nothing.
-static int Sweep(int n, double* a, double* vectors, double nothing)
+static int SweepPairs(int n, double* a, double* vectors, double nothing)
 {
     int turned = 0;
     size_t width = (size_t)n;
@@ -66,7 +66,7 @@ static int Sweep(int n, double* a, double* vectors, double nothing)
     return turned;
 }
 
-static void SwapRows(double* a, double* b, int n)
+static void SwapVectorRows(double* a, double* b, int n)
 {
     for (int k = 0; k < n; ++k)
     {
@@ -96,7 +96,7 @@ void snwSymmetric_Eigen(int n, double* a, double* values, double* vectors)
     double largest = 0;
     for (size_t i = 0; i < width * width; ++i)
         largest = fmax(largest, fabs(a[i]));
-    for (int sweep = 0; sweep < snw_maxSweeps && Sweep(n, a, vectors, 1e-16 * largest) > 0; ++sweep)
+    for (int sweep = 0; sweep < symmetric_maxSweeps && SweepPairs(n, a, vectors, 1e-16 * largest) > 0; ++sweep)
         continue;
     for (size_t i = 0; i < width; ++i)
         values[i] = a[i * width + i];
@@ -109,8 +109,8 @@ void snwSymmetric_Eigen(int n, double* a, double* values, double* vectors)
             best = values[k] > values[best] ? k : best;
         if (best != i)
         {
-            SwapRows(&values[i], &values[best], 1);
-            SwapRows(vectors + (size_t)i * width, vectors + (size_t)best * width, n);
+            SwapVectorRows(&values[i], &values[best], 1);
+            SwapVectorRows(vectors + (size_t)i * width, vectors + (size_t)best * width, n);
         }
 
         MakePositive(vectors + (size_t)i * width, n);

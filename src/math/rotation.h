@@ -48,11 +48,11 @@ typedef struct snwQuatBlock
 
 // Eight tetrahedra: F = [x1 - x0, x2 - x0, x3 - x0] inverseRest. Lanes without a tetrahedron have index and
 // inverseRest 0.
-typedef struct snwTetBlock
+typedef struct snwRestTetBlock
 {
     _Alignas(32) int index[4][SNW_ROTATION_LANES];
     float inverseRest[9][SNW_ROTATION_LANES]; // row major
-} snwTetBlock;
+} snwRestTetBlock;
 
 // F = U diag(sigma) V^T, U and V proper rotations, sigma1 >= sigma2 >= |sigma3|. U = R V.
 typedef struct snwSvdBlock
@@ -78,13 +78,13 @@ typedef struct snwRotationKernels
     snwRotationReport (*svd)(int count, const snwMat3Block* F, snwQuatBlock* q, snwSvdBlock* out);
 
     // The same for tetrahedra, gathering their corners.
-    void (*tetDeform)(int count, const snwTetBlock* tets, const float* positions, snwMat3Block* F);
+    void (*tetDeform)(int count, const snwRestTetBlock* tets, const float* positions, snwMat3Block* F);
     snwRotationReport (*tetExtract)(
-        int count, const snwTetBlock* tets, const float* positions, snwQuatBlock* q, snwMat3Block* R);
-    snwRotationReport (*tetPolar)(
-        int count, const snwTetBlock* tets, const float* positions, snwQuatBlock* q, snwMat3Block* R, snwSym3Block* S);
+        int count, const snwRestTetBlock* tets, const float* positions, snwQuatBlock* q, snwMat3Block* R);
+    snwRotationReport (*tetPolar)(int count, const snwRestTetBlock* tets, const float* positions, snwQuatBlock* q,
+        snwMat3Block* R, snwSym3Block* S);
     snwRotationReport (*tetSvd)(
-        int count, const snwTetBlock* tets, const float* positions, snwQuatBlock* q, snwSvdBlock* out);
+        int count, const snwRestTetBlock* tets, const float* positions, snwQuatBlock* q, snwSvdBlock* out);
 } snwRotationKernels;
 
 // Never NULL: resolved as by snwSimd_Resolve.

@@ -159,7 +159,7 @@ static inline void StoreSpectrum(const Group* g, const Spectrum* a, snwSvdBlock*
 typedef struct Call
 {
     const snwMat3Block* F;
-    const snwTetBlock* tets;
+    const snwRestTetBlock* tets;
     const float* positions;
     snwQuatBlock* q;
     snwMat3Block* R;
@@ -267,7 +267,7 @@ static snwRotationReport Svd(int count, const snwMat3Block* F, snwQuatBlock* q, 
     return RunSvd(count, (Call){.F = F, .q = q, .svd = out});
 }
 
-static void TetDeform(int count, const snwTetBlock* tets, const float* positions, snwMat3Block* F)
+static void TetDeform(int count, const snwRestTetBlock* tets, const float* positions, snwMat3Block* F)
 {
     for (int b = 0; b < count; b++)
     {
@@ -282,19 +282,19 @@ static void TetDeform(int count, const snwTetBlock* tets, const float* positions
 }
 
 static snwRotationReport TetExtract(
-    int count, const snwTetBlock* tets, const float* positions, snwQuatBlock* q, snwMat3Block* R)
+    int count, const snwRestTetBlock* tets, const float* positions, snwQuatBlock* q, snwMat3Block* R)
 {
     return Run(count, (Call){.tets = tets, .positions = positions, .q = q, .R = R});
 }
 
 static snwRotationReport TetPolar(
-    int count, const snwTetBlock* tets, const float* positions, snwQuatBlock* q, snwMat3Block* R, snwSym3Block* S)
+    int count, const snwRestTetBlock* tets, const float* positions, snwQuatBlock* q, snwMat3Block* R, snwSym3Block* S)
 {
     return Run(count, (Call){.tets = tets, .positions = positions, .q = q, .R = R, .S = S});
 }
 
 static snwRotationReport TetSvd(
-    int count, const snwTetBlock* tets, const float* positions, snwQuatBlock* q, snwSvdBlock* out)
+    int count, const snwRestTetBlock* tets, const float* positions, snwQuatBlock* q, snwSvdBlock* out)
 {
     return RunSvd(count, (Call){.tets = tets, .positions = positions, .q = q, .svd = out});
 }

@@ -280,7 +280,7 @@ static inline void FillStretch(const Group* g, snwWide S[6])
 }
 
 // F = edges * inverseRest
-static SNW_INLINE void LoadTets(const snwTetBlock* tets, const float* positions, int lane, snwWide F[9])
+static SNW_INLINE void LoadTets(const snwRestTetBlock* tets, const float* positions, int lane, snwWide F[9])
 {
     snwWide x[4][3], unused;
     for (int v = 0; v < 4; v++)

@@ -18,7 +18,7 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // Flesh
 
-static int PartOf(const snwAssetMesh* mesh, int triangle)
+static int PartOfTriangle(const snwAssetMesh* mesh, int triangle)
 {
     for (int i = 0; i < mesh->partCount; ++i)
         if (triangle >= mesh->parts[i].firstTriangle &&
@@ -27,7 +27,7 @@ static int PartOf(const snwAssetMesh* mesh, int triangle)
     return -1;
 }
 
-static void AddFlesh(snwPreparer* p, int index, int* numbers)
+static void AddSurfaceFlesh(snwPreparer* p, int index, int* numbers)
 {
     const snwRestSurface* surface = &p->surfaces[index];
     const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
@@ -55,11 +55,11 @@ static void AddFlesh(snwPreparer* p, int index, int* numbers)
             continue;
         memcpy(p->fleshTriangles[p->fleshTriangleCount], corners, sizeof corners);
         p->fleshSurface[p->fleshTriangleCount] = index;
-        p->fleshPart[p->fleshTriangleCount++] = ownTriangles ? PartOf(mesh, i) : -1;
+        p->fleshPart[p->fleshTriangleCount++] = ownTriangles ? PartOfTriangle(mesh, i) : -1;
     }
 }
 
-static snwResult GatherFlesh(snwPreparer* p)
+static snwResult GatherSurfaces(snwPreparer* p)
 {
     // Room for all of it, so that one walk fills the arrays.
     int64_t vertices = 1, triangles = 1, most = 1;
@@ -80,7 +80,7 @@ static snwResult GatherFlesh(snwPreparer* p)
     if (p->arena.failed)
         return snwFailMemory(p->message);
     for (int i = 0; i < p->surfaceCount; ++i)
-        AddFlesh(p, i, numbers);
+        AddSurfaceFlesh(p, i, numbers);
     if (p->fleshTriangleCount == 0)
         return snwFail(p->message, snw_errorInput, "make one of the surfaces soft", "no surface is flesh");
 
@@ -168,7 +168,7 @@ static int WantedElements(const snwPreparer* p)
 }
 
 // Pieces that hang together; 0 without memory.
-static int CountPieces(snwContext* context, const int* corners, int arity, int count, int vertexCount)
+static int CountBodyPieces(snwContext* context, const int* corners, int arity, int count, int vertexCount)
 {
     int* roots = snwAllocArray(context, (size_t)vertexCount + 1, sizeof *roots);
     int pieces = 0;
@@ -188,8 +188,9 @@ static int CountPieces(snwContext* context, const int* corners, int arity, int c
 // Thin necks that the cells of a lattice step over leave the body in more pieces than the surface has.
 static int TornPieces(const snwPreparer* p, const snwTetMesh* mesh)
 {
-    int wanted = CountPieces(p->context, (const int*)p->fleshTriangles, 3, p->fleshTriangleCount, p->fleshVertexCount);
-    int pieces = CountPieces(p->context, (const int*)mesh->tets, 4, mesh->tetCount, mesh->vertexCount);
+    int wanted = CountBodyPieces(
+        p->context, (const int*)p->fleshTriangles, 3, p->fleshTriangleCount, p->fleshVertexCount);
+    int pieces = CountBodyPieces(p->context, (const int*)mesh->tets, 4, mesh->tetCount, mesh->vertexCount);
     return pieces > wanted ? pieces : 0;
 }
 
@@ -200,7 +201,7 @@ typedef struct Attempt
 } Attempt;
 
 // Weights, maps and what is shown are those of the whole surface; only the body is made of the thinned one.
-static snwResult Thin(snwPreparer* p, snwFaces* faces, snwMessage* words)
+static snwResult ThinFaces(snwPreparer* p, snwFaces* faces, snwMessage* words)
 {
     if (p->def->decimate == 0 || faces->triangleCount <= p->def->decimate)
         return snw_ok;
@@ -222,12 +223,12 @@ static bool IsCoarse(const snwPreparer* p)
     return p->def->coarse && p->rigCount > 0;
 }
 
-static snwResult Try(snwPreparer* p, Attempt attempt, snwMeshed* meshed, snwMessage* words)
+static snwResult TryMesher(snwPreparer* p, Attempt attempt, snwMeshed* meshed, snwMessage* words)
 {
     snwMesherDef def = snwDefaultMesherDef();
     def.faces = (snwFaces){
         p->fleshVertices, p->fleshVertexCount, (const int(*)[3])p->fleshTriangles, p->fleshTriangleCount};
-    snwResult result = Thin(p, &def.faces, words);
+    snwResult result = ThinFaces(p, &def.faces, words);
     if (result < 0)
         return result;
     def.mesher = attempt.mesher;
@@ -239,14 +240,14 @@ static snwResult Try(snwPreparer* p, Attempt attempt, snwMeshed* meshed, snwMess
 }
 
 // Finer cells, or TetGen, for a body that came out torn; what is there stays if they are no better.
-static snwResult Mend(snwPreparer* p, snwMeshed* meshed, int pieces)
+static snwResult MendBody(snwPreparer* p, snwMeshed* meshed, int pieces)
 {
     static const Attempt s_attempts[] = {{snw_mesherLattice, 1.5}, {snw_mesherLattice, 2.2}, {snw_mesherTetgen, 1}};
     for (size_t i = 0; i < sizeof s_attempts / sizeof *s_attempts; ++i)
     {
         snwMeshed other;
         snwMessage words = {0};
-        snwResult result = Try(p, s_attempts[i], &other, &words);
+        snwResult result = TryMesher(p, s_attempts[i], &other, &words);
 
         // That a mesher fails is no failure here: there is a body already.
         if (result == snw_errorMemory)
@@ -264,13 +265,13 @@ static snwResult Mend(snwPreparer* p, snwMeshed* meshed, int pieces)
     return snw_ok;
 }
 
-static snwResult Fill(snwPreparer* p)
+static snwResult MeshBody(snwPreparer* p)
 {
     snwMesher mesher = p->def->mesher != snw_mesherAuto ? p->def->mesher : (snwMesher)p->settings.mesher;
     bool asked = p->def->elements > 0 || p->settings.elements > 0 || mesher != snw_mesherAuto;
     snwMeshed meshed;
     snwMessage words = {0};
-    snwResult result = Try(p, (Attempt){mesher, 1}, &meshed, &words);
+    snwResult result = TryMesher(p, (Attempt){mesher, 1}, &meshed, &words);
 
     // Not even one mesh: the words of that try are the ones to tell.
     if (result < 0)
@@ -288,7 +289,7 @@ static snwResult Fill(snwPreparer* p)
     if (pieces > 0 && asked && !IsCoarse(p))
         snwPreparer_Note(p, "the body is torn into %d pieces where it is thin: more elements would help", pieces);
     else if (pieces > 0 && !IsCoarse(p))
-        result = Mend(p, &meshed, pieces);
+        result = MendBody(p, &meshed, pieces);
 
     p->report->mesher = meshed.mesher;
     p->body = meshed.mesh;
@@ -297,7 +298,7 @@ static snwResult Fill(snwPreparer* p)
 
 snwResult snwPreparer_MakeBody(snwPreparer* p)
 {
-    snwResult result = GatherFlesh(p);
+    snwResult result = GatherSurfaces(p);
     if (result < 0)
         return result;
     bool asked = p->def->elements > 0 || p->settings.elements > 0 || p->def->mesher != snw_mesherAuto ||
@@ -305,6 +306,6 @@ snwResult snwPreparer_MakeBody(snwPreparer* p)
     int own = asked ? -1 : FindOwnMesh(p);
     if (own >= 0)
         return UseOwnMesh(p, own);
-    result = Fill(p);
+    result = MeshBody(p);
     return result >= 0 && IsCoarse(p) ? snwPreparer_PartLimbs(p) : result;
 }

@@ -147,7 +147,7 @@ static double EstimateRadius(const snwPreparer* p, const snwRigBone* bone)
     return SNW_RADIUS_SHARE * depths[2];
 }
 
-static snwResult MeasureBones(snwPreparer* p)
+static snwResult MeasureFollowers(snwPreparer* p)
 {
     Followers* followers = snwPreparer_Alloc(p, p->rigCount + 1, sizeof *followers);
     if (followers == NULL)
@@ -196,7 +196,7 @@ static Segment OwnSegment(const snwRigBone* bone)
     return segment;
 }
 
-static double Distance(const Segment* segment, snwVec3 x)
+static double DistanceToSegment(const Segment* segment, snwVec3 x)
 {
     snwVec3 to = snwVec3_Sub(x, segment->a);
     double t = fmin(fmax(snwVec3_Dot(to, segment->span) * segment->perLength2, 0), 1);
@@ -235,14 +235,15 @@ static void FindOwners(const snwPreparer* p, const Labels* labels)
         labels->owners[i] = -1;
         for (int b = 0; b < p->rigCount && !IsCopy(labels, i); ++b)
         {
-            double distance = p->rig[b].kept ? Distance(&labels->segments[b], labels->mesh->vertices[i]) : INFINITY;
+            double distance = p->rig[b].kept ? DistanceToSegment(&labels->segments[b], labels->mesh->vertices[i])
+                                             : INFINITY;
             if (distance < nearest)
                 nearest = distance, labels->owners[i] = b;
         }
     }
 }
 
-static bool Holds(const snwTetMesh* mesh, int tet, snwVec3 x)
+static bool HoldsPoint(const snwTetMesh* mesh, int tet, snwVec3 x)
 {
     const int* t = mesh->tets[tet];
     snwVec3 p[4] = {mesh->vertices[t[0]], mesh->vertices[t[1]], mesh->vertices[t[2]], mesh->vertices[t[3]]};
@@ -277,7 +278,7 @@ static void ClaimAlong(const Labels* labels, int bone)
         bool apart = low.x > upper.x || low.y > upper.y || low.z > upper.z || high.x < lower.x || high.y < lower.y ||
                      high.z < lower.z;
         for (int k = 0; k <= snw_boneSamples && !apart && !passes; ++k)
-            passes = Holds(mesh, i, snwVec3_MulAdd(segment->a, (double)k / snw_boneSamples, segment->span));
+            passes = HoldsPoint(mesh, i, snwVec3_MulAdd(segment->a, (double)k / snw_boneSamples, segment->span));
 
         // Copies of parted limbs belong to somebody else's side.
         for (int k = 0; k < 4; ++k)
@@ -287,8 +288,8 @@ static void ClaimAlong(const Labels* labels, int bone)
         for (int k = 0; k < 4 && passes; ++k)
         {
             int owner = labels->owners[t[k]];
-            double own = Distance(segment, mesh->vertices[t[k]]);
-            if (owner < 0 || own < Distance(&labels->segments[owner], mesh->vertices[t[k]]))
+            double own = DistanceToSegment(segment, mesh->vertices[t[k]]);
+            if (owner < 0 || own < DistanceToSegment(&labels->segments[owner], mesh->vertices[t[k]]))
                 labels->owners[t[k]] = bone;
         }
     }
@@ -303,7 +304,7 @@ static int CountTets(const Labels* labels, int bone)
 }
 
 // A tet with corners of two bones has nothing soft to bend: the corner that is deeper in its bone keeps it.
-static void PartBones(const Labels* labels)
+static void PartSharedBones(const Labels* labels)
 {
     for (int i = 0; i < labels->mesh->tetCount; ++i)
         for (int k = 0; k < 16; ++k)
@@ -312,8 +313,8 @@ static void PartBones(const Labels* labels)
             int boneA = labels->owners[a], boneB = labels->owners[b];
             if (boneA < 0 || boneB < 0 || boneA == boneB)
                 continue;
-            double depthA = Distance(&labels->segments[boneA], labels->mesh->vertices[a]);
-            double depthB = Distance(&labels->segments[boneB], labels->mesh->vertices[b]);
+            double depthA = DistanceToSegment(&labels->segments[boneA], labels->mesh->vertices[a]);
+            double depthB = DistanceToSegment(&labels->segments[boneB], labels->mesh->vertices[b]);
             labels->owners[depthA < depthB ? b : a] = -1;
         }
 }
@@ -354,7 +355,7 @@ static int NextTet(const Labels* labels, int bone)
 }
 
 // False if there are not enough; what it took is then free again. It takes none that is farther away than `limit`.
-static bool GrowBone(const Labels* labels, int bone, double limit)
+static bool GrowOwnedBone(const Labels* labels, int bone, double limit)
 {
     int owned = CountTets(labels, bone);
     if (owned >= snw_minBoneTets)
@@ -362,7 +363,7 @@ static bool GrowBone(const Labels* labels, int bone, double limit)
 
     // The nearest elements first, none of a neighbour's.
     for (int i = 0; i < labels->mesh->vertexCount; ++i)
-        labels->distances[i] = Distance(&labels->segments[bone], labels->mesh->vertices[i]);
+        labels->distances[i] = DistanceToSegment(&labels->segments[bone], labels->mesh->vertices[i]);
     BlockNeighbours(labels, bone);
 
     for (; owned < snw_minBoneTets; owned = CountTets(labels, bone))
@@ -401,14 +402,14 @@ static snwResult LabelByDistance(snwPreparer* p)
     for (int i = 0; i < p->rigCount; ++i)
         if (p->rig[i].kept && !p->rig[i].point)
             ClaimAlong(&labels, i);
-    PartBones(&labels);
+    PartSharedBones(&labels);
 
     // Too few elements: a bone may grow, but not farther than half its own length.
     for (int i = 0; i < p->rigCount; ++i)
     {
         const snwRigBone* bone = &p->rig[i];
         double limit = fmax(0.5 * snwVec3_Distance(bone->head, bone->tail), 0.1 * p->size);
-        if (bone->kept && !GrowBone(&labels, i, limit) && p->report->bonesBare++ == 0)
+        if (bone->kept && !GrowOwnedBone(&labels, i, limit) && p->report->bonesBare++ == 0)
             snwPreparer_Note(p,
                 "bone '%s' is too thin for elements of this size: the flesh around it follows it, but it is "
                 "nothing solid to touch (more elements, or a larger radius, would help)",
@@ -492,7 +493,7 @@ snwResult snwPreparer_ChooseBones(snwPreparer* p)
         return snwFailMemory(p->message);
     if (p->rigCount > 0)
         ChooseKept(p);
-    snwResult result = MeasureBones(p);
+    snwResult result = MeasureFollowers(p);
     if (result < 0)
         return result;
     if (p->labels != NULL && p->asset->boneCount > 0)

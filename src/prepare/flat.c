@@ -16,7 +16,7 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // Settings
 
-static snwResult ReadSettings(snwFlatPreparer* p)
+static snwResult ReadFlatSettings(snwFlatPreparer* p)
 {
     char path[4096];
     const snwPrepareDef* def = p->base->def;
@@ -37,7 +37,7 @@ static snwResult ReadSettings(snwFlatPreparer* p)
 // ---------------------------------------------------------------------------------------------------------------------
 // The picture
 
-static bool IsOpaque(const snwTexture* picture)
+static bool IsOpaquePicture(const snwTexture* picture)
 {
     size_t count = (size_t)picture->width * (size_t)picture->height;
     for (size_t i = 0; i < count; ++i)
@@ -161,7 +161,7 @@ static snwFlatFitDef ChooseFit(const snwFlatPreparer* p, int triangles)
 
 // Coarse steps along two rims that are close to each other may cross: finer ones do not. If all else fails the outline
 // is taken point by point.
-static snwResult MakeMesh(snwFlatPreparer* p)
+static snwResult MakeFlatMesh(snwFlatPreparer* p)
 {
     snwPreparer* base = p->base;
     int triangles = p->settings.triangles;
@@ -201,7 +201,7 @@ typedef struct Sheet
     snwTexture texture;
 } Sheet;
 
-static snwResult MakeSheet(snwFlatPreparer* p, Sheet* sheet)
+static snwResult MakeFlatSheet(snwFlatPreparer* p, Sheet* sheet)
 {
     int corner[2];
     snwResult result = CutTexture(p, &sheet->texture, corner);
@@ -221,7 +221,7 @@ static snwResult MakeSheet(snwFlatPreparer* p, Sheet* sheet)
 }
 
 // NAME of NAME.png.
-static const char* NameOf(snwFlatPreparer* p)
+static const char* NameOfPicture(snwFlatPreparer* p)
 {
     const char *slash = strrchr(p->base->path, '/'), *begin = slash != NULL ? slash + 1 : p->base->path;
     char* name = snwArena_Text(&p->base->arena, begin);
@@ -234,7 +234,7 @@ static const char* NameOf(snwFlatPreparer* p)
 static snwCharacterDef DescribeCharacter(snwFlatPreparer* p, const Sheet* sheet)
 {
     snwCharacterDef def = snwDefaultCharacterDef();
-    def.name = NameOf(p);
+    def.name = NameOfPicture(p);
     def.vertices = sheet->vertices;
     def.vertexCount = p->mesh.vertexCount;
     def.triangles = (const int(*)[3])p->mesh.triangles;
@@ -252,7 +252,7 @@ static snwCharacterDef DescribeCharacter(snwFlatPreparer* p, const Sheet* sheet)
 }
 
 // Weights are computed once and kept.
-static snwResult MakeCharacter(snwFlatPreparer* p, const Sheet* sheet, snwCharacter** character)
+static snwResult MakeFlatCharacter(snwFlatPreparer* p, const Sheet* sheet, snwCharacter** character)
 {
     snwPreparer* base = p->base;
     snwCharacterDef def = DescribeCharacter(p, sheet);
@@ -283,7 +283,7 @@ static snwResult MakeCharacter(snwFlatPreparer* p, const Sheet* sheet, snwCharac
     return result;
 }
 
-static snwResult Assemble(snwFlatPreparer* p, snwCharacter* character, snwPrepared** prepared)
+static snwResult AssembleFlat(snwFlatPreparer* p, snwCharacter* character, snwPrepared** prepared)
 {
     const char* slash = strrchr(p->base->path, '/');
     snwEmbedding none = {0};
@@ -302,32 +302,32 @@ static snwResult Assemble(snwFlatPreparer* p, snwCharacter* character, snwPrepar
     return snwCreatePrepared(p->base->context, &def, prepared, p->base->message);
 }
 
-static snwResult RunSteps(snwFlatPreparer* p, snwCharacter** character)
+static snwResult RunFlatSteps(snwFlatPreparer* p, snwCharacter** character)
 {
     Sheet sheet = {0};
     snwResult result = snwFlatPreparer_MakeOutline(p);
     if (result >= 0)
-        result = MakeMesh(p);
+        result = MakeFlatMesh(p);
     if (result >= 0)
         result = snwFlatPreparer_MakeHandles(p);
     if (result >= 0)
-        result = MakeSheet(p, &sheet);
-    return result < 0 ? result : MakeCharacter(p, &sheet, character);
+        result = MakeFlatSheet(p, &sheet);
+    return result < 0 ? result : MakeFlatCharacter(p, &sheet, character);
 }
 
 snwResult snwPreparePicture(snwPreparer* preparer, const void* data, size_t size, snwPrepared** prepared)
 {
     snwFlatPreparer p = {.base = preparer, .settings = snwDefaultFlatSettings()};
     snwCharacter* character = NULL;
-    snwResult result = ReadSettings(&p);
+    snwResult result = ReadFlatSettings(&p);
     if (result >= 0)
         result = snwTexture_Read(&preparer->arena, data, size, &p.picture, preparer->message);
-    if (result >= 0 && IsOpaque(&p.picture))
+    if (result >= 0 && IsOpaquePicture(&p.picture))
         snwPreparer_Note(preparer, "nothing of the picture is clear: its whole rectangle is the character");
     if (result >= 0)
-        result = RunSteps(&p, &character);
+        result = RunFlatSteps(&p, &character);
     if (result >= 0)
-        result = Assemble(&p, character, prepared);
+        result = AssembleFlat(&p, character, prepared);
     snwCharacter_Release(character);
     snwFlatSettings_Free(&p.settings);
     return result;

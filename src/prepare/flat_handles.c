@@ -15,8 +15,8 @@
 
 enum
 {
-    snw_mostFlatHandles = 64,
-    snw_ownHandles = 12, // without being asked
+    flat_mostFlatHandles = 64,
+    flat_ownHandles = 12, // without being asked
 };
 
 static const double s_farEnough = 0.3; // of the farthest place from the middle
@@ -25,7 +25,7 @@ static const double s_drawBack = 0.25; // of the way to the middle, at most
 // ---------------------------------------------------------------------------------------------------------------------
 // Distances along the sheet
 
-static bool Relax(const snwFlatMesh* mesh, int a, int b, double* distances)
+static bool RelaxEdge(const snwFlatMesh* mesh, int a, int b, double* distances)
 {
     double length = hypot(mesh->vertices[a][0] - mesh->vertices[b][0], mesh->vertices[a][1] - mesh->vertices[b][1]);
     if (!(distances[b] + length < distances[a]))
@@ -35,7 +35,7 @@ static bool Relax(const snwFlatMesh* mesh, int a, int b, double* distances)
 }
 
 // Along edges, from what is there; sweeps to and fro until nothing changes.
-static void Spread(const snwFlatMesh* mesh, double* distances)
+static void SpreadDistances(const snwFlatMesh* mesh, double* distances)
 {
     for (bool changed = true, back = false; changed; back = !back)
     {
@@ -44,7 +44,7 @@ static void Spread(const snwFlatMesh* mesh, double* distances)
         {
             const int* t = mesh->triangles[back ? mesh->triangleCount - 1 - n : n];
             for (int k = 0; k < 6; ++k)
-                changed |= Relax(mesh, t[k % 3], t[(k + 1 + k / 3) % 3], distances);
+                changed |= RelaxEdge(mesh, t[k % 3], t[(k + 1 + k / 3) % 3], distances);
         }
     }
 }
@@ -54,7 +54,7 @@ typedef struct Places
     double* depths;    // to the rim
     double* distances; // to the nearest handle
     double* reach;     // to the middle
-    int chosen[snw_mostFlatHandles];
+    int chosen[flat_mostFlatHandles];
     int count;
 } Places;
 
@@ -88,7 +88,7 @@ static void Centre(const snwFlatMesh* mesh, double centre[2])
     centre[1] = sum[1] / area;
 }
 
-static int Farthest(const snwFlatMesh* mesh, const double* distances)
+static int FarthestFromChosen(const snwFlatMesh* mesh, const double* distances)
 {
     int best = 0;
     for (int i = 1; i < mesh->vertexCount; ++i)
@@ -111,15 +111,15 @@ static int DrawBack(const snwFlatMesh* mesh, const Places* places, int tip)
     return best;
 }
 
-static void Choose(const snwFlatMesh* mesh, Places* places, int vertex)
+static void ChooseVertex(const snwFlatMesh* mesh, Places* places, int vertex)
 {
     places->chosen[places->count++] = vertex;
     places->distances[vertex] = 0;
-    Spread(mesh, places->distances);
+    SpreadDistances(mesh, places->distances);
 }
 
 // most: handles; all of them are placed if `all`, else only those that are far from the others.
-static bool FindPlaces(const snwFlatMesh* mesh, snwArena* arena, int most, bool all, Places* places)
+static bool FindHandlePlaces(const snwFlatMesh* mesh, snwArena* arena, int most, bool all, Places* places)
 {
     size_t count = (size_t)mesh->vertexCount;
     double centre[2], far = 0;
@@ -133,23 +133,23 @@ static bool FindPlaces(const snwFlatMesh* mesh, snwArena* arena, int most, bool 
         places->depths[i] = places->distances[i] = DBL_MAX;
     for (int i = 0; i < mesh->edgeCount; ++i)
         places->depths[mesh->edges[i][0]] = 0;
-    Spread(mesh, places->depths);
+    SpreadDistances(mesh, places->depths);
 
     // The first one in the middle; distances from it are how far anything is out.
     Centre(mesh, centre);
-    Choose(mesh, places, Deepest(mesh, places->depths, centre, 0.35));
+    ChooseVertex(mesh, places, Deepest(mesh, places->depths, centre, 0.35));
     memcpy(places->reach, places->distances, count * sizeof(double));
 
     // One after the other, each at the tip that is farthest from all before it, drawn back into the flesh.
     while (places->count < most)
     {
-        int tip = Farthest(mesh, places->distances);
+        int tip = FarthestFromChosen(mesh, places->distances);
         far = fmax(far, places->distances[tip]);
         if (!all && places->distances[tip] < s_farEnough * far)
             break;
-        Choose(mesh, places, DrawBack(mesh, places, tip));
+        ChooseVertex(mesh, places, DrawBack(mesh, places, tip));
         places->distances[tip] = 0;
-        Spread(mesh, places->distances);
+        SpreadDistances(mesh, places->distances);
     }
 
     return true;
@@ -158,7 +158,7 @@ static bool FindPlaces(const snwFlatMesh* mesh, snwArena* arena, int most, bool 
 // ---------------------------------------------------------------------------------------------------------------------
 // Names say where
 
-static bool IsTaken(const snwFlatPreparer* p, const char* name)
+static bool IsHandleNameTaken(const snwFlatPreparer* p, const char* name)
 {
     for (int i = 0; i < p->handleCount; ++i)
         if (strcmp(p->handles[i].name, name) == 0)
@@ -174,7 +174,7 @@ static const char* PlaceName(snwFlatPreparer* p, const double* at, const double*
     int eighth = (int)lround(atan2(at[1] - middle[1], at[0] - middle[0]) / (SNW_PI / 4));
     const char* word = at == middle ? "middle" : s_names[(eighth + 8) % 8];
     snprintf(name, sizeof name, "%s", word);
-    for (int n = 2; IsTaken(p, name); ++n)
+    for (int n = 2; IsHandleNameTaken(p, name); ++n)
         snprintf(name, sizeof name, "%s %d", word, n);
     return snwArena_Text(&p->base->arena, name);
 }
@@ -183,8 +183,8 @@ static snwResult MakeOwn(snwFlatPreparer* p, int count)
 {
     snwArena* arena = &p->base->arena;
     Places places;
-    p->handles = snwArena_Alloc(arena, snw_mostFlatHandles, sizeof *p->handles);
-    if (!FindPlaces(&p->mesh, arena, count > 0 ? count : snw_ownHandles, count > 0, &places))
+    p->handles = snwArena_Alloc(arena, flat_mostFlatHandles, sizeof *p->handles);
+    if (!FindHandlePlaces(&p->mesh, arena, count > 0 ? count : flat_ownHandles, count > 0, &places))
         return snwFailMemory(p->base->message);
 
     // Named by where they are as seen from the first.
@@ -228,7 +228,7 @@ static json_t* AddDepths(const json_t* value)
     return copy;
 }
 
-static snwResult ReadHandle(snwFlatPreparer* p, snwJson* json, const json_t* value, snwHandleData* data)
+static snwResult ReadFlatHandle(snwFlatPreparer* p, snwJson* json, const json_t* value, snwHandleData* data)
 {
     json_t* copy = AddDepths(value);
     if (copy == NULL)
@@ -240,17 +240,17 @@ static snwResult ReadHandle(snwFlatPreparer* p, snwJson* json, const json_t* val
     return result < 0 || !p->base->arena.failed ? result : snwFailMemory(p->base->message);
 }
 
-static snwResult AddHandle(snwFlatPreparer* p, snwJson* json, const json_t* value)
+static snwResult AddFlatHandle(snwFlatPreparer* p, snwJson* json, const json_t* value)
 {
     snwHandleData data = {0};
-    snwResult result = ReadHandle(p, json, value, &data);
+    snwResult result = ReadFlatHandle(p, json, value, &data);
     if (result < 0)
         return result;
 
     // What a blueprint may say but a picture may not.
     if (data.mirror)
         return snwJson_Fail(json, "write both down", "handles of a picture have no mirror");
-    if (IsTaken(p, data.def.name))
+    if (IsHandleNameTaken(p, data.def.name))
         return snwJson_Fail(json, "names must be unique", "the name '%.60s' is taken", data.def.name);
     data.def.position = FromPixels(p, data.def.position);
     p->handles[p->handleCount++] = data.def;
@@ -272,15 +272,15 @@ static snwResult ReadList(snwFlatPreparer* p, snwJson* json)
 {
     const json_t* list = p->settings.handles;
     size_t count = json_array_size(list);
-    if (count < 1 || count > snw_mostFlatHandles)
-        return snwJson_Fail(json, NULL, "must be 1 to %d handles", snw_mostFlatHandles);
+    if (count < 1 || count > flat_mostFlatHandles)
+        return snwJson_Fail(json, NULL, "must be 1 to %d handles", flat_mostFlatHandles);
     p->handles = snwArena_Alloc(&p->base->arena, count, sizeof *p->handles);
     p->bones = snwArena_Alloc(&p->base->arena, count, sizeof *p->bones);
     snwResult result = p->base->arena.failed ? snwFailMemory(p->base->message) : snw_ok;
     for (size_t i = 0; i < count && result >= 0; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, i);
-        result = AddHandle(p, json, json_array_get(list, i));
+        result = AddFlatHandle(p, json, json_array_get(list, i));
         snwJson_Leave(json, mark);
     }
     return result >= 0 && p->base->arena.failed ? snwFailMemory(p->base->message) : result;
@@ -296,6 +296,6 @@ snwResult snwFlatPreparer_MakeHandles(snwFlatPreparer* p)
     if (p->base->def->handles == 0 && json_is_array(handles))
         return ReadList(p, &json);
     if (p->base->def->handles == 0 && handles != NULL)
-        result = snwJson_ReadReal(&json, handles, 1, snw_mostFlatHandles, &number);
+        result = snwJson_ReadReal(&json, handles, 1, flat_mostFlatHandles, &number);
     return result < 0 ? result : MakeOwn(p, (int)number);
 }

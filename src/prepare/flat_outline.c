@@ -36,7 +36,7 @@ static uint8_t MeanAlpha(const snwTexture* picture, int x, int y, int step)
 }
 
 // Every pixel gets the largest value within `reach` of it.
-static void Grow(const uint8_t* from, uint8_t* to, int width, int height, double reach)
+static void GrowMask(const uint8_t* from, uint8_t* to, int width, int height, double reach)
 {
     int most = (int)reach;
     for (int j = 0; j < height; ++j)
@@ -66,7 +66,7 @@ static snwResult MakeMask(snwFlatPreparer* p)
     for (int j = 0; j < p->maskHeight; ++j)
         for (int i = 0; i < p->maskWidth; ++i)
             plain[j * p->maskWidth + i] = MeanAlpha(picture, i * p->step, j * p->step, p->step);
-    Grow(plain, p->mask, p->maskWidth, p->maskHeight, p->settings.margin / p->step);
+    GrowMask(plain, p->mask, p->maskWidth, p->maskHeight, p->settings.margin / p->step);
     return snw_ok;
 }
 
@@ -79,17 +79,17 @@ typedef struct Bridge
     double length;
 } Bridge;
 
-static const double* Sample(const snwRing* ring, int index)
+static const double* SampleRing(const snwRing* ring, int index)
 {
     int stride = ring->count / snw_bridgePoints + 1;
     return index * stride < ring->count ? ring->points[index * stride] : NULL;
 }
 
-static void Measure(const snwRing* a, const snwRing* b, Bridge* best)
+static void MeasureBridge(const snwRing* a, const snwRing* b, Bridge* best)
 {
     const double *from, *to;
-    for (int i = 0; (from = Sample(a, i)) != NULL; ++i)
-        for (int k = 0; (to = Sample(b, k)) != NULL; ++k)
+    for (int i = 0; (from = SampleRing(a, i)) != NULL; ++i)
+        for (int k = 0; (to = SampleRing(b, k)) != NULL; ++k)
         {
             double length = hypot(from[0] - to[0], from[1] - to[1]);
             if (length < best->length)
@@ -132,7 +132,7 @@ static void JoinIslands(snwFlatPreparer* p, const snwRing* const* islands, int c
         {
             if (joined[i])
                 continue;
-            Measure(islands[last], islands[i], &bridges[i]);
+            MeasureBridge(islands[last], islands[i], &bridges[i]);
             next = next < 0 || bridges[i].length < bridges[next].length ? i : next;
         }
 
@@ -172,7 +172,7 @@ static snwResult Contours(snwFlatPreparer* p, snwOutline* outline)
 // ---------------------------------------------------------------------------------------------------------------------
 // The ring around, and its holes
 
-static bool IsInside(const snwRing* ring, const double point[2])
+static bool IsInsideRing(const snwRing* ring, const double point[2])
 {
     bool inside = false;
     for (int i = 0; i < ring->count; ++i)
@@ -196,7 +196,7 @@ static snwResult KeepLargest(snwFlatPreparer* p, const snwOutline* all, const sn
     for (int r = 0; r < all->ringCount && !arena->failed; ++r)
     {
         const snwRing* ring = &all->rings[r];
-        bool hole = ring->hole && snwRing_Area(ring) >= least && IsInside(largest, ring->points[0]);
+        bool hole = ring->hole && snwRing_Area(ring) >= least && IsInsideRing(largest, ring->points[0]);
         if ((ring == largest || hole) && !snwRing_Smooth(ring, &smooth, arena, &rings[count++]))
             break;
     }
@@ -255,7 +255,7 @@ static snwResult Unite(snwFlatPreparer* p, snwOutline* all, const snwRing** isla
     return result;
 }
 
-static bool IsOpaque(const snwFlatPreparer* p)
+static bool IsOpaqueMask(const snwFlatPreparer* p)
 {
     bool any = false;
     for (int i = 0; i < p->maskWidth * p->maskHeight; ++i)
@@ -275,7 +275,7 @@ snwResult snwFlatPreparer_MakeOutline(snwFlatPreparer* p)
 
     // Nothing to draw around: too small, or too clear.
     int count = SortIslands(&all, islands);
-    if (count == 0 && IsOpaque(p))
+    if (count == 0 && IsOpaqueMask(p))
         return snwFail(p->base->message, snw_errorInput, "give a larger picture",
             "what the picture shows is too small for an outline: it has %d x %d pixels", p->picture.width,
             p->picture.height);

@@ -42,7 +42,7 @@ static const snwField s_fields[] = {
     FIELD(snwFlatSettings, handles, "handles", snw_fieldRaw, .help = "how many, or which"),
 };
 
-static void InitSettings(void* object, int kind)
+static void InitFlatSettings(void* object, int kind)
 {
     (void)kind;
     *(snwFlatSettings*)object = (snwFlatSettings){.size = 1,
@@ -56,12 +56,12 @@ static void InitSettings(void* object, int kind)
 }
 
 static const snwTable s_table = {"picture", "How a picture becomes a character", SNW_TABLE_FIELDS(s_fields),
-    sizeof(snwFlatSettings), NULL, InitSettings};
+    sizeof(snwFlatSettings), NULL, InitFlatSettings};
 
 snwFlatSettings snwDefaultFlatSettings(void)
 {
     snwFlatSettings settings;
-    InitSettings(&settings, 0);
+    InitFlatSettings(&settings, 0);
     settings.file = "";
     return settings;
 }

@@ -44,7 +44,7 @@ typedef struct Extent
     double swing;        // rad, of the axis itself
 } Extent;
 
-static Extent Measure(const snwPreparer* p, int bone, snwVec3 axis)
+static Extent MeasureExtent(const snwPreparer* p, int bone, snwVec3 axis)
 {
     Extent extent = {0, 0, 0, 0};
     for (int m = 0; m < p->motionCount; ++m)
@@ -76,7 +76,7 @@ static void MakeBall(const snwPreparer* p, int bone, snwJointDef* joint)
     snwVec3 along = snwVec3_Sub(p->bones[bone].tail, p->bones[bone].head);
     joint->type = snw_jointBall;
     joint->axis = snwVec3_Length(along) > 1e-9 * p->size ? snwVec3_Normalize(along) : (snwVec3){0, 1, 0};
-    Extent extent = Measure(p, bone, joint->axis);
+    Extent extent = MeasureExtent(p, bone, joint->axis);
     joint->cone = fmin(fmax(90 * s_degree, extent.swing + 15 * s_degree), SNW_PI);
     joint->lower = fmin(-45 * s_degree, extent.lower - 15 * s_degree);
     joint->upper = fmax(45 * s_degree, extent.upper + 15 * s_degree);
@@ -89,7 +89,7 @@ static bool MakeHinge(const snwPreparer* p, int bone, const Use* use, snwJointDe
     if (use->keyCount == 0)
         return false;
     snwVec3 axis = snwMat3_Column(snwEigen3_Symmetric(use->spread).vectors, 0);
-    Extent extent = Measure(p, bone, axis);
+    Extent extent = MeasureExtent(p, bone, axis);
     double range = extent.upper - extent.lower;
     if (range < 10 * s_degree || range > 180 * s_degree || extent.off > 2 * s_degree)
         return false;

@@ -123,7 +123,7 @@ static int FindMain(const snwPreparer* p)
     return best;
 }
 
-static int FindBone(const snwPreparer* p, const char* name)
+static int FindRigBone(const snwPreparer* p, const char* name)
 {
     for (int i = 0; i < p->rigCount; ++i)
         if (strcmp(p->rig[i].name, name) == 0)
@@ -153,7 +153,7 @@ static snwResult UseSetting(snwPreparer* p, snwRestSurface* surface, Why* why)
     *why = use != snw_useAuto ? snw_whyAsked : rigid ? snw_whyHangs : snw_whyNot;
     if (surface->setting.bone == NULL)
         return snw_ok;
-    surface->rigidBone = FindBone(p, surface->setting.bone);
+    surface->rigidBone = FindRigBone(p, surface->setting.bone);
     if (surface->rigidBone < 0)
         return snwFail(p->message, snw_errorInput, "name a bone of the file", "surface '%s' shall be rigid with '%s'",
             surface->name, surface->setting.bone);
@@ -163,7 +163,7 @@ static snwResult UseSetting(snwPreparer* p, snwRestSurface* surface, Why* why)
 // ---------------------------------------------------------------------------------------------------------------------
 // On the flesh?
 
-static snwResult MakeSoup(snwPreparer* p, const snwRestSurface* surface, snwSoup** soup)
+static snwResult MakeSurfaceSoup(snwPreparer* p, const snwRestSurface* surface, snwSoup** soup)
 {
     snwSoupDef def = snwDefaultSoupDef();
     def.vertices = surface->positions;
@@ -194,7 +194,7 @@ static bool MovesApart(const snwPreparer* p, int index, int main)
 static snwResult ProposeKinds(snwPreparer* p, int main, Why* whys)
 {
     snwSoup* flesh = NULL;
-    snwResult result = p->surfaceCount > 1 ? MakeSoup(p, &p->surfaces[main], &flesh) : snw_ok;
+    snwResult result = p->surfaceCount > 1 ? MakeSurfaceSoup(p, &p->surfaces[main], &flesh) : snw_ok;
 
     // Only surfaces that nobody decided about, and not the main flesh.
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
@@ -250,7 +250,7 @@ typedef struct Sorting
     int (*counts)[snw_surfaceRigid + 1][snw_whyCount]; // by surface: pieces of each kind and reason
 } Sorting;
 
-static void AddVertex(const snwPreparer* p, int index, int vertex, Piece* piece)
+static void AddVertexToPiece(const snwPreparer* p, int index, int vertex, Piece* piece)
 {
     const snwRestSurface* surface = &p->surfaces[index];
     const snwRigWeights* weights = &p->weights[index];
@@ -270,7 +270,7 @@ static void AddVertex(const snwPreparer* p, int index, int vertex, Piece* piece)
 }
 
 // The part of the mesh that most triangles of each piece are of. counts: room for one number per piece.
-static void FindParts(const snwPreparer* p, const snwRestSurface* surface, Piece* pieces, int* counts)
+static void FindPieceParts(const snwPreparer* p, const snwRestSurface* surface, Piece* pieces, int* counts)
 {
     const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
     for (int part = 0; part < mesh->partCount && mesh->tetCount + mesh->hexCount == 0; ++part)
@@ -377,7 +377,7 @@ static snwResult ChooseKind(
     return result;
 }
 
-static snwResult FindPieces(snwPreparer* p, int index, Piece** out)
+static snwResult FindSurfacePieces(snwPreparer* p, int index, Piece** out)
 {
     const snwRestSurface* surface = &p->surfaces[index];
     Piece* pieces = snwPreparer_Alloc(p, surface->shellCount + 1, sizeof *pieces);
@@ -386,14 +386,14 @@ static snwResult FindPieces(snwPreparer* p, int index, Piece** out)
     if (p->arena.failed)
         return snwFailMemory(p->message);
     for (int i = 0; i < surface->vertexCount; ++i)
-        AddVertex(p, index, i, &pieces[surface->shellOf[surface->weld.map[i]]]);
+        AddVertexToPiece(p, index, i, &pieces[surface->shellOf[surface->weld.map[i]]]);
     for (int i = 0; i < surface->survey.shellCount; ++i)
     {
-        const snwShell* shell = &surface->survey.shells[i];
+        const snwSurveyShell* shell = &surface->survey.shells[i];
         int corner = surface->triangles[shell->firstTriangle][0];
         pieces[surface->shellOf[surface->weld.map[corner]]].open |= shell->openEdges > 0;
     }
-    FindParts(p, surface, pieces, triangles);
+    FindPieceParts(p, surface, pieces, triangles);
     return snw_ok;
 }
 
@@ -514,7 +514,7 @@ snwResult snwPreparer_SortSurfaces(snwPreparer* p)
 
     // Pieces need all of that: they are judged beside the body.
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
-        result = FindPieces(p, i, &sorting.pieces[i]);
+        result = FindSurfacePieces(p, i, &sorting.pieces[i]);
     if (result >= 0)
         sorting.oneBody = IsOneBody(&p->surfaces[sorting.main], sorting.pieces[sorting.main]);
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)

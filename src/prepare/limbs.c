@@ -41,7 +41,7 @@ typedef struct Limbs
 // ---------------------------------------------------------------------------------------------------------------------
 // What vertices follow
 
-static void FindRange(int begin, int end, void* data)
+static void FindClosestRange(int begin, int end, void* data)
 {
     const Limbs* l = data;
     const snwPreparer* p = l->preparer;
@@ -99,7 +99,7 @@ static bool LinkSurface(Limbs* l)
 }
 
 // Each vertex waits in the ring once at most.
-static void Reach(Limbs* l, int vertex, double way, double limit)
+static void ReachVertex(Limbs* l, int vertex, double way, double limit)
 {
     bool met = l->rounds[vertex] == l->round;
     if (way > limit || (met && l->ways[vertex] <= way))
@@ -120,7 +120,7 @@ static double LongestSide(const snwPreparer* p, const int triangle[3])
 }
 
 // Is the way over the surface between the places nearest to two vertices of the body so short?
-static bool IsNear(Limbs* l, int a, int b, double limit)
+static bool IsWayShort(Limbs* l, int a, int b, double limit)
 {
     const snwPreparer* p = l->preparer;
     const snwClosest *from = &l->closest[a], *to = &l->closest[b];
@@ -133,7 +133,7 @@ static bool IsNear(Limbs* l, int a, int b, double limit)
     l->round += 1;
     l->last = 0;
     for (int k = 0; k < 3; ++k)
-        Reach(l, begin[k], snwVec3_Distance(from->point, p->fleshVertices[begin[k]]), limit);
+        ReachVertex(l, begin[k], snwVec3_Distance(from->point, p->fleshVertices[begin[k]]), limit);
 
     // Relaxed breadth first from the corners of the first triangle (a ring of vertices that may get shorter ways), no
     // farther than the limit.
@@ -148,7 +148,7 @@ static bool IsNear(Limbs* l, int a, int b, double limit)
         for (int k = l->starts[vertex]; k < l->starts[vertex + 1]; ++k)
         {
             int other = l->neighbours[k];
-            Reach(l, other, l->ways[vertex] + snwVec3_Distance(x, p->fleshVertices[other]), limit);
+            ReachVertex(l, other, l->ways[vertex] + snwVec3_Distance(x, p->fleshVertices[other]), limit);
         }
     }
 
@@ -166,7 +166,7 @@ static snwResult FindJoins(Limbs* l, int* count)
     {
         int a = l->edges[i][0], b = l->edges[i][1];
         double length = snwVec3_Distance(p->body.vertices[a], p->body.vertices[b]);
-        l->joins[i] = FollowOthers(l, a, b) && !IsNear(l, a, b, SNW_WAY * length);
+        l->joins[i] = FollowOthers(l, a, b) && !IsWayShort(l, a, b, SNW_WAY * length);
         *count += l->joins[i];
     }
     return p->arena.failed ? snwFailMemory(p->message) : snw_ok;
@@ -226,7 +226,7 @@ static void AddCopy(Copies* copies, const int tet[4], const int groups[4], int g
 }
 
 // How many elements there will be, and how many copies they ask for.
-static void Count(const Limbs* l, int64_t* tets, int64_t* copies)
+static void CountCopies(const Limbs* l, int64_t* tets, int64_t* copies)
 {
     for (int i = 0; i < l->preparer->body.tetCount; ++i)
     {
@@ -241,7 +241,7 @@ static void Count(const Limbs* l, int64_t* tets, int64_t* copies)
 
 // A copy is the number of vertices and its own. pieces: of each the first one. Returns how
 // many there are.
-static int Part(const Limbs* l, Copies* copies, int (*tets)[4], int* pieces)
+static int PartTets(const Limbs* l, Copies* copies, int (*tets)[4], int* pieces)
 {
     const snwTetMesh* body = &l->preparer->body;
     int made = 0;
@@ -293,7 +293,7 @@ static snwResult PartBody(Limbs* l)
     int64_t room = 1, most = 1;
 
     // First counted: most bodies have nothing to part.
-    Count(l, &room, &most);
+    CountCopies(l, &room, &most);
     if (room == p->body.tetCount + 1)
         return snw_ok; // ends of the edges hang together around it
     Copies copies = {.keys = snwPreparer_Alloc(p, 3 * most, sizeof *copies.keys),
@@ -308,7 +308,7 @@ static snwResult PartBody(Limbs* l)
 
     // The body as it was: points of the surface are still looked for in it.
     *p->whole = p->body;
-    int made = Part(l, &copies, tets, p->pieces);
+    int made = PartTets(l, &copies, tets, p->pieces);
     snwResult result = JoinCopies(p, &copies);
     int* numbers = snwPreparer_Alloc(p, copies.count + 1, sizeof *numbers);
     snwVec3* vertices = snwPreparer_Alloc(p, n + copies.count + 1, sizeof *vertices);
@@ -353,7 +353,7 @@ snwResult snwPreparer_PartLimbs(snwPreparer* p)
     l.closest = snwPreparer_Alloc(p, n + 1, sizeof *l.closest);
     if (p->arena.failed || !LinkSurface(&l))
         return snwFailMemory(p->message);
-    snwParallelFor(p->context, n, 64, FindRange, &l);
+    snwParallelFor(p->context, n, 64, FindClosestRange, &l);
     snwResult result = FindJoins(&l, &count);
     if (result >= 0 && count > 0)
         result = PartBody(&l);

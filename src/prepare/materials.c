@@ -46,7 +46,7 @@ typedef struct Painter
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading maps
 
-static snwResult ReadColors(snwPreparer* p, const snwMapSetting* map, int surface, float** values)
+static snwResult ReadColorMap(snwPreparer* p, const snwMapSetting* map, int surface, float** values)
 {
     const snwAssetMesh* mesh = &p->asset->meshes[p->surfaces[surface].mesh];
     if (mesh->colors == NULL)
@@ -57,7 +57,7 @@ static snwResult ReadColors(snwPreparer* p, const snwMapSetting* map, int surfac
     return *values != NULL ? snw_ok : snwFailMemory(p->message);
 }
 
-static snwResult ReadTexture(
+static snwResult ReadMapTexture(
     snwPreparer* p, const snwMapSetting* map, const snwTexture* texture, int surface, float** values)
 {
     const snwAssetMesh* mesh = &p->asset->meshes[p->surfaces[surface].mesh];
@@ -131,7 +131,7 @@ static bool IsFor(const snwPreparer* p, const snwMapSetting* map, int surface)
            (map->surface == NULL || strcmp(map->surface, p->surfaces[surface].name) == 0);
 }
 
-static snwResult ReadMap(Painter* painter, const snwMapSetting* map, Paint* paint)
+static snwResult ReadPaintMap(Painter* painter, const snwMapSetting* map, Paint* paint)
 {
     snwPreparer* p = painter->preparer;
     snwTexture texture = {0};
@@ -150,9 +150,9 @@ static snwResult ReadMap(Painter* painter, const snwMapSetting* map, Paint* pain
         if (!IsFor(p, map, i))
             continue;
         float** values = &paint->values[i];
-        result = map->from == snw_mapColor       ? ReadColors(p, map, i, values)
+        result = map->from == snw_mapColor       ? ReadColorMap(p, map, i, values)
                  : map->from == snw_mapAttribute ? ReadAttribute(p, map->attribute, i, values)
-                                                 : ReadTexture(p, map, &texture, i, values);
+                                                 : ReadMapTexture(p, map, &texture, i, values);
         for (int k = 0; k < p->surfaces[i].vertexCount && result >= 0 && *values != NULL; ++k)
             (*values)[k] = (float)(map->lower + (map->upper - map->lower) * (double)(*values)[k]);
         any = any || *values != NULL;
@@ -195,7 +195,7 @@ static snwResult ReadMaps(Painter* painter)
 
     // Maps of the sidecar come later and win.
     for (int i = 0; i < painter->mapCount && result >= 0; ++i)
-        result = ReadMap(painter, &painter->maps[i], &painter->paints[painter->paintCount++]);
+        result = ReadPaintMap(painter, &painter->maps[i], &painter->paints[painter->paintCount++]);
     return p->arena.failed ? snwFailMemory(p->message) : result;
 }
 
@@ -330,7 +330,7 @@ static void PaintRange(int begin, int end, void* data)
 // ---------------------------------------------------------------------------------------------------------------------
 // Into regions
 
-static void Coordinates(const snwMaterial* material, double out[snw_coordinateCount])
+static void MaterialCoordinates(const snwMaterial* material, double out[snw_coordinateCount])
 {
     out[0] = material->density;
     out[1] = log(material->young);
@@ -345,15 +345,15 @@ typedef struct Range
     double lower[snw_coordinateCount], upper[snw_coordinateCount];
 } Range;
 
-static Range FindRange(const Painter* painter)
+static Range FindMaterialRange(const Painter* painter)
 {
     Range range;
-    Coordinates(&painter->elements[0], range.lower);
-    Coordinates(&painter->elements[0], range.upper);
+    MaterialCoordinates(&painter->elements[0], range.lower);
+    MaterialCoordinates(&painter->elements[0], range.upper);
     for (int i = 1; i < painter->preparer->body.tetCount; ++i)
     {
         double value[snw_coordinateCount];
-        Coordinates(&painter->elements[i], value);
+        MaterialCoordinates(&painter->elements[i], value);
         for (int k = 0; k < snw_coordinateCount; ++k)
         {
             range.lower[k] = fmin(range.lower[k], value[k]);
@@ -369,11 +369,11 @@ typedef struct Key
     uint16_t steps[snw_coordinateCount];
 } Key;
 
-static Key KeyOf(const snwMaterial* material, const Range* range, int levels)
+static Key KeyOfMaterial(const snwMaterial* material, const Range* range, int levels)
 {
     Key key;
     double value[snw_coordinateCount];
-    Coordinates(material, value);
+    MaterialCoordinates(material, value);
     for (int k = 0; k < snw_coordinateCount; ++k)
     {
         double span = range->upper[k] - range->lower[k], at = span > 0 ? (value[k] - range->lower[k]) / span : 0;
@@ -383,7 +383,7 @@ static Key KeyOf(const snwMaterial* material, const Range* range, int levels)
 }
 
 // Number of the key among those known; -1: there would be too many.
-static int FindKey(Key* keys, int* count, int most, const Key* key)
+static int FindMaterialKey(Key* keys, int* count, int most, const Key* key)
 {
     for (int i = 0; i < *count; ++i)
         if (memcmp(&keys[i], key, sizeof *key) == 0)
@@ -394,15 +394,15 @@ static int FindKey(Key* keys, int* count, int most, const Key* key)
     return (*count)++;
 }
 
-static bool Divide(const Painter* painter, int levels, Key* keys)
+static bool DivideMaterials(const Painter* painter, int levels, Key* keys)
 {
     snwPreparer* p = painter->preparer;
-    Range range = FindRange(painter);
+    Range range = FindMaterialRange(painter);
     int count = 0;
     for (int i = 0; i < p->body.tetCount; ++i)
     {
-        Key key = KeyOf(&painter->elements[i], &range, levels);
-        p->regions[i] = FindKey(keys, &count, p->settings.regions, &key);
+        Key key = KeyOfMaterial(&painter->elements[i], &range, levels);
+        p->regions[i] = FindMaterialKey(keys, &count, p->settings.regions, &key);
         if (p->regions[i] < 0)
             return false;
     }
@@ -410,7 +410,7 @@ static bool Divide(const Painter* painter, int levels, Key* keys)
     return true;
 }
 
-static bool AreSame(const snwMaterial* a, const snwMaterial* b)
+static bool AreSameMaterials(const snwMaterial* a, const snwMaterial* b)
 {
     return a->density == b->density && a->young == b->young && a->poisson == b->poisson && a->damping == b->damping &&
            a->frequency == b->frequency && a->settling == b->settling;
@@ -427,11 +427,11 @@ static bool FindMajority(const Painter* painter, int region, snwMaterial* materi
             continue;
         if (votes == 0)
             *material = painter->elements[i];
-        votes += AreSame(&painter->elements[i], material) ? 1 : -1;
+        votes += AreSameMaterials(&painter->elements[i], material) ? 1 : -1;
         ++count;
     }
     for (int i = 0; i < p->body.tetCount; ++i)
-        same += p->regions[i] == region && AreSame(&painter->elements[i], material);
+        same += p->regions[i] == region && AreSameMaterials(&painter->elements[i], material);
     return 2 * same > count;
 }
 
@@ -452,7 +452,7 @@ static void Average(const Painter* painter)
             double value[snw_coordinateCount];
             if (p->regions[i] != r)
                 continue;
-            Coordinates(&painter->elements[i], value);
+            MaterialCoordinates(&painter->elements[i], value);
             for (int k = 0; k < snw_coordinateCount; ++k)
                 sum[k] += value[k];
             ++count;
@@ -474,7 +474,7 @@ static snwResult MakeRegions(Painter* painter)
     if (keys == NULL)
         return snwFailMemory(p->message);
     int levels = 4096; // as good as exact: painted regions stay as they are
-    for (; !Divide(painter, levels, keys) && levels > 1; --levels)
+    for (; !DivideMaterials(painter, levels, keys) && levels > 1; --levels)
         levels = levels > 64 ? 65 : levels;
     if (levels < 4096)
         snwPreparer_Note(p, "painted materials are divided into %d regions", p->materialCount);

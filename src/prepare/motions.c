@@ -40,7 +40,7 @@ static snwTransform Rigid(snwAffine a, snwVec3 pivot)
     return result;
 }
 
-static void PoseBones(const snwPreparer* p, const snwAffine* places, snwTransform* bones)
+static void PoseSampledBones(const snwPreparer* p, const snwAffine* places, snwTransform* bones)
 {
     for (int i = 0; i < p->boneCount; ++i)
     {
@@ -79,7 +79,7 @@ typedef struct Sampling
     snwVertexTrackDef vertices; // what it does to the body without bones
 } Sampling;
 
-static bool Moves(const Sampling* s, int bone)
+static bool MovesBone(const Sampling* s, int bone)
 {
     const snwPreparer* p = s->preparer;
     for (int i = 0; i < s->count; ++i)
@@ -129,7 +129,7 @@ static bool IsCut(const Sampling* s, int i)
 }
 
 // Where a bone would be at the next sample if it went on as it came.
-static snwTransform GoOn(const Sampling* s, int i, int bone)
+static snwTransform ExtrapolateBone(const Sampling* s, int i, int bone)
 {
     size_t bones = (size_t)s->preparer->boneCount, at = (size_t)i * bones + (size_t)bone;
     if (i == 0 || IsCut(s, i - 1))
@@ -144,7 +144,7 @@ static snwTransform GoOn(const Sampling* s, int i, int bone)
 
 // A spline swings far out around a jump. So it becomes an edge: three keys within microseconds before it, where the
 // bones would be without it, and three after it.
-static bool MakeEdges(Sampling* s)
+static bool MakeSteepEdges(Sampling* s)
 {
     snwPreparer* p = s->preparer;
     size_t bones = (size_t)p->boneCount;
@@ -167,7 +167,8 @@ static bool MakeEdges(Sampling* s)
         {
             times[at] = s->times[i] + k * SNW_EDGE;
             for (size_t b = 0; b < bones; ++b)
-                keys[(size_t)at * bones + b] = k < -2 ? GoOn(s, i - 1, (int)b) : s->keys[(size_t)i * bones + b];
+                keys[(size_t)at * bones + b] = k < -2 ? ExtrapolateBone(s, i - 1, (int)b)
+                                                      : s->keys[(size_t)i * bones + b];
         }
     }
 
@@ -207,7 +208,7 @@ static bool MakeLastEdge(Sampling* s)
     return true;
 }
 
-static const char* MotionName(snwPreparer* p, const char* name)
+static const char* MakeMotionName(snwPreparer* p, const char* name)
 {
     char base[SNW_MAX_NAME - 15], text[SNW_MAX_NAME + 1];
     snprintf(base, sizeof base, "%.100s", name);
@@ -246,7 +247,7 @@ static void CloseLoop(const Sampling* s)
     memcpy(offsets + (size_t)(s->count - 1) * n, offsets, n * sizeof *offsets);
 }
 
-static snwResult AddMotion(Sampling* s)
+static snwResult AddSampledMotion(Sampling* s)
 {
     snwPreparer* p = s->preparer;
     snwMotionSetting setting;
@@ -266,9 +267,9 @@ static snwResult AddMotion(Sampling* s)
     bool loop = setting.loop == 1 || (setting.loop == 0 && EndsWhereItBegins(s));
     int count = 0;
     for (int b = 0; b < p->boneCount && !p->arena.failed; ++b)
-        if (Moves(s, b))
+        if (MovesBone(s, b))
             count += MakeTrack(s, loop, b, &tracks[count]);
-    const char* name = MotionName(p, s->name);
+    const char* name = MakeMotionName(p, s->name);
     if (p->arena.failed)
         return snwFailMemory(p->message);
 
@@ -312,14 +313,14 @@ static snwResult SampleAnimation(
     for (int i = 0; i < times->count && made; ++i)
     {
         snwAssetPoser_Pose(poser, animation, times->data[i]);
-        PoseBones(p, poser->places, now);
+        PoseSampledBones(p, poser->places, now);
         for (int b = 0; b < p->boneCount; ++b)
             s.keys[(size_t)i * bones + (size_t)b] = Local(p, now, b);
     }
 
-    // MakeEdges may put others in their place.
+    // MakeSteepEdges may put others in their place.
     snwTransform* sampled = s.keys;
-    snwResult result = made && MakeEdges(&s) ? AddMotion(&s) : snwFailMemory(p->message);
+    snwResult result = made && MakeSteepEdges(&s) ? AddSampledMotion(&s) : snwFailMemory(p->message);
     snwFree(p->context, now);
     snwFree(p->context, sampled);
 
@@ -389,7 +390,7 @@ static snwResult TakeHandleMotion(snwPreparer* p)
     s.times = times;
     if (!seconds)
         snwPreparer_Note(p, "its motion has frames without a length: 30 per second are taken");
-    return times[count - 1] > SNW_LEAST ? AddMotion(&s) : snw_ok;
+    return times[count - 1] > SNW_LEAST ? AddSampledMotion(&s) : snw_ok;
 }
 
 // The motion of a cache moves the surface and all within; bones stay at rest.
@@ -423,7 +424,7 @@ static snwResult TakeCache(snwPreparer* p)
     if (frames && p->def->cacheRate <= 0)
         snwPreparer_Note(p, "the cache has frames without a length: 24 per second are taken");
 
-    return AddMotion(&s);
+    return AddSampledMotion(&s);
 }
 
 static bool HasMorphs(const snwAssetAnimation* animation)

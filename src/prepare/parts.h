@@ -180,9 +180,9 @@ snwResult snwPreparer_Texture(snwPreparer* preparer, int image, int* texture); /
 // A picture beside the source; its pixels are the arena's.
 snwResult snwPreparer_ReadPicture(snwPreparer* preparer, const char* name, snwTexture* texture);
 // Linear colour and texture of a material of the glTF document; white without one.
-typedef struct snwLook
+typedef struct snwMaterialLook
 {
     float color[3];
     int texture; // -1: none
-} snwLook;
-snwResult snwPreparer_Look(snwPreparer* preparer, int mesh, int part, snwLook* look);
+} snwMaterialLook;
+snwResult snwPreparer_Look(snwPreparer* preparer, int mesh, int part, snwMaterialLook* look);

@@ -92,9 +92,9 @@ snwResult snwPreparer_Texture(snwPreparer* p, int image, int* texture)
     return result == snw_errorMemory ? result : snw_ok;
 }
 
-snwResult snwPreparer_Look(snwPreparer* p, int mesh, int part, snwLook* look)
+snwResult snwPreparer_Look(snwPreparer* p, int mesh, int part, snwMaterialLook* look)
 {
-    *look = (snwLook){{0.8f, 0.8f, 0.8f}, -1};
+    *look = (snwMaterialLook){{0.8f, 0.8f, 0.8f}, -1};
     if (p->asset->gltf == NULL)
         return snw_ok;
     const json_t* root = p->asset->gltf->root;

@@ -57,7 +57,7 @@ bool snwPreparer_FindSidecar(const snwPreparer* p, char* path, size_t capacity)
 }
 
 // What the sidecar says, above and below what the caller says; NULL if nobody says anything.
-static snwResult FindSettings(snwPreparer* p, const char* path, json_t** document)
+static snwResult FindPrepareSettings(snwPreparer* p, const char* path, json_t** document)
 {
     snwResult result = snw_ok;
     json_t* own = path[0] != 0 ? snwPrepareSettings_Load(p->context, path, &result, p->message) : NULL;
@@ -81,7 +81,7 @@ static snwResult FindSettings(snwPreparer* p, const char* path, json_t** documen
     return all != NULL ? snw_ok : snwFailMemory(p->message);
 }
 
-static snwResult ReadSettings(snwPreparer* p)
+static snwResult ReadPrepareSettings(snwPreparer* p)
 {
     char path[4096] = "";
     json_t* document = NULL;
@@ -90,7 +90,7 @@ static snwResult ReadSettings(snwPreparer* p)
     if (!snwPreparer_FindSidecar(p, path, sizeof path))
         path[0] = 0;
     const char* kept = snwArena_Text(&p->arena, path);
-    snwResult result = p->arena.failed ? snwFailMemory(p->message) : FindSettings(p, kept, &document);
+    snwResult result = p->arena.failed ? snwFailMemory(p->message) : FindPrepareSettings(p, kept, &document);
     if (result < 0 || document != NULL)
         return result < 0 ? result : snwPrepareSettings_Use(&p->settings, document, kept, p->message);
     if (flesh->young > 0)
@@ -101,7 +101,7 @@ static snwResult ReadSettings(snwPreparer* p)
 }
 
 // The file's bytes; the caller frees them.
-static snwResult ReadSource(snwPreparer* p, char** data, size_t* size)
+static snwResult ReadSourceBytes(snwPreparer* p, char** data, size_t* size)
 {
     snwResult result = snwFile_Read(p->context, p->path, snw_maxAssetBytes, data, size, p->message);
     if (result >= 0)
@@ -113,7 +113,7 @@ static snwResult HashSource(snwPreparer* p)
 {
     char* data = NULL;
     size_t size = 0;
-    snwResult result = ReadSource(p, &data, &size);
+    snwResult result = ReadSourceBytes(p, &data, &size);
     snwFree(p->context, data);
     return result;
 }
@@ -121,14 +121,14 @@ static snwResult HashSource(snwPreparer* p)
 // ---------------------------------------------------------------------------------------------------------------------
 // Steps
 
-static snwResult Read(snwPreparer* p)
+static snwResult ReadAsset(snwPreparer* p)
 {
     snwAsset* asset = NULL;
     snwResult result = HashSource(p);
     if (result >= 0)
         result = snwAsset_Open(p->context, p->path, &asset, p->message);
     p->asset = asset;
-    return result < 0 ? result : ReadSettings(p);
+    return result < 0 ? result : ReadPrepareSettings(p);
 }
 
 static snwResult Rest(snwPreparer* p)
@@ -145,9 +145,9 @@ static snwResult Motions(snwPreparer* p)
     return result < 0 ? result : snwPreparer_MakeJoints(p);
 }
 
-static snwResult RunSteps(snwPreparer* p, snwPrepared** prepared)
+static snwResult RunPrepareSteps(snwPreparer* p, snwPrepared** prepared)
 {
-    static snwResult (*const s_steps[])(snwPreparer*) = {[snw_prepareRead] = Read,
+    static snwResult (*const s_steps[])(snwPreparer*) = {[snw_prepareRead] = ReadAsset,
         [snw_prepareRest] = Rest,
         [snw_prepareBody] = snwPreparer_MakeBody,
         [snw_prepareBones] = snwPreparer_ChooseBones,
@@ -182,7 +182,7 @@ static snwResult PreparePicture(snwPreparer* p, snwPrepared** prepared)
     char* data = NULL;
     size_t size = 0;
     double start = snwClock_Seconds();
-    snwResult result = ReadSource(p, &data, &size);
+    snwResult result = ReadSourceBytes(p, &data, &size);
     if (result >= 0)
         result = snwPreparePicture(p, data, size, prepared);
     snwFree(p->context, data);
@@ -205,7 +205,7 @@ snwResult snwPrepareFile(snwContext* context, const char* path, const snwPrepare
     // Messages name the file, whichever step fails.
     *p.report = own;
     *prepared = NULL;
-    snwResult result = IsPicture(path) ? PreparePicture(&p, prepared) : RunSteps(&p, prepared);
+    snwResult result = IsPicture(path) ? PreparePicture(&p, prepared) : RunPrepareSteps(&p, prepared);
 
     // What steps have made for each other.
     if (p.flesh != NULL)

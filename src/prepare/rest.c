@@ -34,7 +34,7 @@ static snwAffine Scaled(snwAffine a, double scale)
     return a;
 }
 
-static bool IsSound(snwAffine a)
+static bool IsSoundAffine(snwAffine a)
 {
     snwAffine inverse;
     bool finite = snwVec3_IsWithin(a.translation, 1e30);
@@ -90,7 +90,7 @@ static int MedoidOf(snwPreparer* p, int index)
     for (int i = 0; i < skin->jointCount; ++i)
     {
         maps[i] = snwAffine_Compose(p->nodes[skin->joints[i]], skin->inverseBinds[i]);
-        weights[i] = IsSound(maps[i]) ? weights[i] : 0;
+        weights[i] = IsSoundAffine(maps[i]) ? weights[i] : 0;
     }
 
     for (int i = 0; i < skin->jointCount; ++i)
@@ -107,19 +107,19 @@ static int MedoidOf(snwPreparer* p, int index)
 }
 
 // Where a mesh of the skin is, and with it the joints that nobody placed before.
-static snwAffine PlaceSkin(snwPreparer* p, int index)
+static snwAffine PlaceRestSkin(snwPreparer* p, int index)
 {
     const snwAssetSkin* skin = &p->asset->skins[index];
     int anchor = -1;
     for (int i = 0; i < skin->jointCount && anchor < 0; ++i)
-        if (p->bound[skin->joints[i]] && IsSound(skin->inverseBinds[i]))
+        if (p->bound[skin->joints[i]] && IsSoundAffine(skin->inverseBinds[i]))
             anchor = i;
 
     // A joint that stands already holds the mesh where it is; else most of the weight says so.
     int joint = anchor >= 0 ? anchor : MedoidOf(p, index);
     snwAffine stands = anchor >= 0 ? p->binds[skin->joints[joint]] : Scaled(p->nodes[skin->joints[joint]], p->scale);
     snwAffine place = snwAffine_Compose(stands, skin->inverseBinds[joint]);
-    if (!IsSound(place))
+    if (!IsSoundAffine(place))
         place = Scaled((snwAffine){snwMat3_Diagonal(1, 1, 1), {0, 0, 0}}, p->scale);
 
     for (int i = 0; i < skin->jointCount; ++i)
@@ -129,7 +129,7 @@ static snwAffine PlaceSkin(snwPreparer* p, int index)
         snwAffine inverse;
         if (p->bound[node])
             continue;
-        p->binds[node] = IsSound(skin->inverseBinds[i]) && snwAffine_Inverse(skin->inverseBinds[i], &inverse)
+        p->binds[node] = IsSoundAffine(skin->inverseBinds[i]) && snwAffine_Inverse(skin->inverseBinds[i], &inverse)
                              ? snwAffine_Compose(place, inverse)
                              : Scaled(p->nodes[node], p->scale);
         p->bound[node] = snw_boundJoint;
@@ -139,7 +139,7 @@ static snwAffine PlaceSkin(snwPreparer* p, int index)
 }
 
 // Without a skin: with the joint above it, or where it stands.
-static snwAffine PlaceNode(const snwPreparer* p, int node)
+static snwAffine PlaceRestNode(const snwPreparer* p, int node)
 {
     snwAffine inverse;
     for (int above = node; above >= 0; above = p->asset->nodes[above].parent)
@@ -152,7 +152,7 @@ static snwAffine PlaceNode(const snwPreparer* p, int node)
 // Surfaces
 
 // Numbers the pieces that hang together, in the order of their first vertex.
-static bool FindPieces(snwPreparer* p, snwRestSurface* surface)
+static bool FindWeldedPieces(snwPreparer* p, snwRestSurface* surface)
 {
     int count = surface->weld.count;
     int* pieces = snwPreparer_Alloc(p, count + 1, sizeof *pieces);
@@ -181,7 +181,7 @@ static bool FindPieces(snwPreparer* p, snwRestSurface* surface)
 }
 
 // The file's triangles, or the boundary of its elements.
-static snwResult TakeTriangles(snwPreparer* p, const snwAssetMesh* mesh, snwRestSurface* surface)
+static snwResult TakeRestTriangles(snwPreparer* p, const snwAssetMesh* mesh, snwRestSurface* surface)
 {
     int(*boundary)[3] = NULL;
     const int(*source)[3] = mesh->triangles;
@@ -208,11 +208,11 @@ static snwResult TakeTriangles(snwPreparer* p, const snwAssetMesh* mesh, snwRest
     return surface->triangles != NULL ? snw_ok : snwFailMemory(p->message);
 }
 
-static snwResult Survey(snwPreparer* p, snwRestSurface* surface)
+static snwResult SurveyRest(snwPreparer* p, snwRestSurface* surface)
 {
     snwVec3* welded = snwPreparer_Alloc(p, surface->weld.count + 1, sizeof *welded);
     int(*triangles)[3] = snwPreparer_Alloc(p, surface->triangleCount + 1, sizeof *triangles);
-    if (p->arena.failed || !FindPieces(p, surface))
+    if (p->arena.failed || !FindWeldedPieces(p, surface))
         return snwFailMemory(p->message);
     for (int i = 0; i < surface->weld.count; ++i)
         welded[i] = surface->positions[surface->weld.sources[i]];
@@ -225,7 +225,7 @@ static snwResult Survey(snwPreparer* p, snwRestSurface* surface)
     return snwSurveySurface(&p->arena, &def, &surface->survey, p->message);
 }
 
-static snwResult MakeSurface(snwPreparer* p, snwRestSurface* surface)
+static snwResult MakeRestSurface(snwPreparer* p, snwRestSurface* surface)
 {
     const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
     surface->vertexCount = mesh->vertexCount;
@@ -244,14 +244,14 @@ static snwResult MakeSurface(snwPreparer* p, snwRestSurface* surface)
 
     // Triangles, welded vertices, and what is odd about them.
     snwWeldDef weld = {.positions = mesh->positions, .count = mesh->vertexCount};
-    snwResult result = TakeTriangles(p, mesh, surface);
+    snwResult result = TakeRestTriangles(p, mesh, surface);
     if (result >= 0)
         result = snwWeldVertices(&p->arena, &weld, &surface->weld, p->message);
-    return result < 0 ? result : Survey(p, surface);
+    return result < 0 ? result : SurveyRest(p, surface);
 }
 
 // A node per mesh that has triangles; of meshes that no node shows, one without.
-static snwResult ListSurfaces(snwPreparer* p)
+static snwResult ListRestSurfaces(snwPreparer* p)
 {
     const snwAsset* asset = p->asset;
     uint8_t* shown = snwPreparer_Alloc(p, asset->meshCount + 1, 1);
@@ -321,9 +321,9 @@ static int MainSkin(const snwPreparer* p)
 static snwAffine PlaceSurface(snwPreparer* p, const snwRestSurface* surface)
 {
     if (surface->skin >= 0)
-        return PlaceSkin(p, surface->skin);
+        return PlaceRestSkin(p, surface->skin);
     if (surface->node >= 0)
-        return PlaceNode(p, surface->node);
+        return PlaceRestNode(p, surface->node);
     return Scaled((snwAffine){snwMat3_Diagonal(1, 1, 1), {0, 0, 0}}, p->scale);
 }
 
@@ -351,7 +351,7 @@ static void BindCarrier(snwPreparer* p, int node)
 {
     while (node >= 0 && p->bound[node] == snw_boundNot && !IsMoved(p->asset, node))
         node = p->asset->nodes[node].parent;
-    if (node < 0 || p->bound[node] != snw_boundNot || !IsSound(p->nodes[node]))
+    if (node < 0 || p->bound[node] != snw_boundNot || !IsSoundAffine(p->nodes[node]))
         return;
     p->binds[node] = Scaled(p->nodes[node], p->scale);
     p->bound[node] = snw_boundCarrier;
@@ -362,7 +362,7 @@ static void PlaceAll(snwPreparer* p)
     int main = MainSkin(p);
     memset(p->bound, 0, (size_t)p->asset->nodeCount);
     if (main >= 0)
-        PlaceSkin(p, main);
+        PlaceRestSkin(p, main);
     for (int round = 0; round < 2; ++round) // joints first: others hang on them
         for (int i = 0; i < p->surfaceCount; ++i)
         {
@@ -377,7 +377,7 @@ static void PlaceAll(snwPreparer* p)
 // ---------------------------------------------------------------------------------------------------------------------
 // Scale
 
-static void Measure(const snwPreparer* p, snwVec3* lower, snwVec3* upper)
+static void MeasureBounds(const snwPreparer* p, snwVec3* lower, snwVec3* upper)
 {
     *lower = (snwVec3){INFINITY, INFINITY, INFINITY};
     *upper = snwVec3_Negate(*lower);
@@ -399,7 +399,7 @@ static snwResult ChooseScale(snwPreparer* p)
     snwVec3 lower, upper;
     p->scale = 1;
     PlaceAll(p);
-    Measure(p, &lower, &upper);
+    MeasureBounds(p, &lower, &upper);
     snwVec3 sides = snwVec3_Sub(upper, lower);
     double longest = fmax(sides.x, fmax(sides.y, sides.z));
     if (!(longest > 0 && isfinite(longest)))
@@ -439,10 +439,10 @@ snwResult snwPreparer_FindRest(snwPreparer* p)
     p->bound = snwPreparer_Alloc(p, p->asset->nodeCount + 1, 1);
     if (p->nodes == NULL || p->arena.failed)
         return snwFailMemory(p->message);
-    snwResult result = ListSurfaces(p);
+    snwResult result = ListRestSurfaces(p);
     if (result >= 0)
         result = ChooseScale(p);
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
-        result = MakeSurface(p, &p->surfaces[i]);
+        result = MakeRestSurface(p, &p->surfaces[i]);
     return result;
 }

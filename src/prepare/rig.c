@@ -11,7 +11,7 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Names
 
-static bool IsTaken(const snwPreparer* p, const char* name)
+static bool IsBoneNameTaken(const snwPreparer* p, const char* name)
 {
     for (int i = 0; i < p->rigCount; ++i)
         if (p->rig[i].name != NULL && strcmp(p->rig[i].name, name) == 0)
@@ -29,12 +29,12 @@ static const char* MakeName(snwPreparer* p, const char* name, int number)
     for (size_t end = strlen(base); strlen(name) > end && end > 0 && ((unsigned char)base[end - 1] & 0x80) != 0;)
         base[--end] = 0; // half a character
     snprintf(text, sizeof text, "%s", base);
-    for (int i = 2; IsTaken(p, text); ++i)
+    for (int i = 2; IsBoneNameTaken(p, text); ++i)
         snprintf(text, sizeof text, "%s.%d", base, i);
     return snwArena_Text(&p->arena, text);
 }
 
-static snwResult AddBone(snwPreparer* p, const char* name, snwRigBone bone)
+static snwResult AddRigBone(snwPreparer* p, const char* name, snwRigBone bone)
 {
     int index = p->rigCount;
     bone.name = MakeName(p, name, index);
@@ -50,7 +50,7 @@ static snwResult AddBone(snwPreparer* p, const char* name, snwRigBone bone)
 // ---------------------------------------------------------------------------------------------------------------------
 // glTF
 
-static snwResult AddJoints(snwPreparer* p)
+static snwResult AddSkinBones(snwPreparer* p)
 {
     const snwAsset* asset = p->asset;
     snwResult result = snw_ok;
@@ -64,7 +64,7 @@ static snwResult AddJoints(snwPreparer* p)
         p->rigOfNode[i] = p->rigCount;
         snwRigBone bone = {.node = i, .column = -1, .parent = -1, .bind = p->binds[i]};
         bone.head = bone.tail = p->binds[i].translation;
-        result = AddBone(p, asset->nodes[i].name, bone);
+        result = AddRigBone(p, asset->nodes[i].name, bone);
     }
 
     // The nearest node above that is a bone, too: helpers in between do not count.
@@ -82,7 +82,7 @@ static snwResult AddJoints(snwPreparer* p)
 // ---------------------------------------------------------------------------------------------------------------------
 // Bundles
 
-static snwResult AddHandles(snwPreparer* p)
+static snwResult AddBundleHandles(snwPreparer* p)
 {
     const snwAsset* asset = p->asset;
     snwResult result = snw_ok;
@@ -98,7 +98,7 @@ static snwResult AddHandles(snwPreparer* p)
         snprintf(name, sizeof name, "handle %d", i);
         snwRigBone bone = {.node = -1, .column = i, .parent = -1, .head = a, .tail = b, .point = handle->b < 0};
         bone.bind = (snwAffine){snwMat3_Diagonal(1, 1, 1), a};
-        result = AddBone(p, name, bone);
+        result = AddRigBone(p, name, bone);
     }
 
     for (int i = 0; i < p->rigCount; ++i) // a bone follows the one that ends where it begins
@@ -122,7 +122,7 @@ static snwResult AddLabelled(snwPreparer* p)
         bone.tail = snwVec3_Scale(def->tail, p->scale);
         bone.radius = def->radius * p->scale;
         bone.bind = (snwAffine){snwMat3_Diagonal(1, 1, 1), bone.head};
-        result = AddBone(p, def->name, bone);
+        result = AddRigBone(p, def->name, bone);
     }
     return result;
 }
@@ -141,7 +141,7 @@ static int RigOf(const snwPreparer* p, const snwRestSurface* surface, int column
 }
 
 // The bone that carries a surface without a skin; -1: none, or it is rigid with a joint.
-static int CarrierOf(const snwPreparer* p, const snwRestSurface* surface)
+static int CarrierOfSurface(const snwPreparer* p, const snwRestSurface* surface)
 {
     int node = surface->skin < 0 ? surface->node : -1;
     while (node >= 0 && p->bound[node] == snw_boundNot)
@@ -170,13 +170,13 @@ static snwResult FollowCarrier(snwPreparer* p, int index, int bone)
 }
 
 // Rows of surfaces, scaled to one; a row without weights follows the first bone of the rig.
-static snwResult TakeWeights(snwPreparer* p, int index)
+static snwResult TakeFileWeights(snwPreparer* p, int index)
 {
     const snwRestSurface* surface = &p->surfaces[index];
     const snwAssetWeights* source = &p->asset->meshes[surface->mesh].weights;
     snwRigWeights* out = &p->weights[index];
     // What hangs on a bone without a skin follows it as a whole.
-    int carrier = CarrierOf(p, surface);
+    int carrier = CarrierOfSurface(p, surface);
 
     if (carrier >= 0)
         return FollowCarrier(p, index, carrier);
@@ -225,7 +225,7 @@ static const char* RigName(int index, const void* user)
 }
 
 // What patterns may mean: surfaces, then their meshes, then materials.
-static const char* SurfaceName(int index, const void* user)
+static const char* RigSurfaceName(int index, const void* user)
 {
     const snwPreparer* p = user;
     if (index < p->surfaceCount)
@@ -248,10 +248,10 @@ snwResult snwPreparer_FindRig(snwPreparer* p)
     if (p->arena.failed)
         return snwFailMemory(p->message);
     snwResult result = asset->boneCount > 0          ? AddLabelled(p)
-                       : asset->movedHandleCount > 0 ? AddHandles(p)
-                                                     : AddJoints(p);
+                       : asset->movedHandleCount > 0 ? AddBundleHandles(p)
+                                                     : AddSkinBones(p);
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
-        result = TakeWeights(p, i);
+        result = TakeFileWeights(p, i);
     if (result >= 0)
         result = snwPrepareSettings_CheckNames(&p->settings, "bones", p->rigCount, RigName, p, p->message);
 
@@ -260,7 +260,7 @@ snwResult snwPreparer_FindRig(snwPreparer* p)
     for (int i = 0; i < p->surfaceCount; ++i)
         names += p->asset->meshes[p->surfaces[i].mesh].partCount;
     if (result >= 0)
-        result = snwPrepareSettings_CheckNames(&p->settings, "surfaces", names, SurfaceName, p, p->message);
+        result = snwPrepareSettings_CheckNames(&p->settings, "surfaces", names, RigSurfaceName, p, p->message);
 
     return result;
 }

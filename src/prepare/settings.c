@@ -58,19 +58,19 @@ static const snwField s_fields[] = {
     FIELD(snwPrepareSettings, bake, "bake", snw_fieldRaw, .help = "how sinew bake goes"),
 };
 
-static void InitSettings(void* object, int kind)
+static void InitPrepareSettings(void* object, int kind)
 {
     (void)kind;
     *(snwPrepareSettings*)object = (snwPrepareSettings){.regions = 8, .material = snwDefaultMaterial()};
 }
 
 static const snwTable s_table = {"prepare", "How a file becomes a character", SNW_TABLE_FIELDS(s_fields),
-    sizeof(snwPrepareSettings), NULL, InitSettings};
+    sizeof(snwPrepareSettings), NULL, InitPrepareSettings};
 
 snwPrepareSettings snwDefaultPrepareSettings(snwContext* context, const snwAsset* asset)
 {
     snwPrepareSettings settings;
-    InitSettings(&settings, 0);
+    InitPrepareSettings(&settings, 0);
     settings.context = context;
     settings.asset = asset;
     settings.file = "";
@@ -224,7 +224,7 @@ static size_t FieldSize(snwFieldType type)
 }
 
 // Only keys that are there change the object; *seen collects them.
-static snwResult Mix(snwJson* json, const snwTable* table, const json_t* value, void* object, uint64_t* seen)
+static snwResult MixSettings(snwJson* json, const snwTable* table, const json_t* value, void* object, uint64_t* seen)
 {
     _Alignas(16) char given[512];
     uint64_t bits = 0;
@@ -264,14 +264,14 @@ static snwResult MixAll(snwJson* json, const Sought* sought, void* object, uint6
         if (!meant || result < 0)
             continue;
         size_t mark = snwJson_Enter(json, key);
-        result = Mix(json, sought->table, value, object, seen);
+        result = MixSettings(json, sought->table, value, object, seen);
         if (result >= 0)
             snwJson_Leave(json, mark);
     }
     return result;
 }
 
-static snwResult Find(
+static snwResult FindNodeSettings(
     const snwPrepareSettings* settings, const Sought* sought, void* object, uint64_t* seen, snwMessage* message)
 {
     snwJson json = MakeJson(settings, message);
@@ -283,7 +283,7 @@ static snwResult Find(
         snprintf(place, sizeof place, "nodes[%d].extras.sinew", sought->node);
         json.file = settings->asset->name;
         size_t mark = snwJson_Enter(&json, place);
-        result = Mix(&json, sought->table, extras, object, seen);
+        result = MixSettings(&json, sought->table, extras, object, seen);
         snwJson_Leave(&json, mark);
         json.file = settings->file;
     }
@@ -296,7 +296,7 @@ snwResult snwPrepareSettings_Bone(
     uint64_t seen = 0;
     Sought sought = {&s_boneTable, "bones", settings->bones, {name, ""}, node};
     *bone = (snwBoneSetting){.radius = -1};
-    snwResult result = Find(settings, &sought, bone, &seen, message);
+    snwResult result = FindNodeSettings(settings, &sought, bone, &seen, message);
     bone->hasTail = snwTable_Saw(&s_boneTable, seen, "tail");
     return result;
 }
@@ -306,7 +306,7 @@ snwResult snwPrepareSettings_Surface(const snwPrepareSettings* settings, const c
 {
     Sought sought = {&s_surfaceTable, "surfaces", settings->surfaces, {name, mesh}, node};
     *surface = (snwSurfaceSetting){0};
-    return Find(settings, &sought, surface, NULL, message);
+    return FindNodeSettings(settings, &sought, surface, NULL, message);
 }
 
 snwResult snwPrepareSettings_Motion(
@@ -314,7 +314,7 @@ snwResult snwPrepareSettings_Motion(
 {
     Sought sought = {&s_motionTable, "motions", settings->motions, {name, ""}, -1};
     *motion = (snwMotionSetting){.use = true};
-    return Find(settings, &sought, motion, NULL, message);
+    return FindNodeSettings(settings, &sought, motion, NULL, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -358,7 +358,7 @@ snwResult snwPrepareSettings_MixJoint(
     snwJointSetting setting = {*joint, NULL};
     snwJson_Enter(&json, "joint");
     setting.def.cone *= 180 / SNW_PI;
-    snwResult result = Mix(&json, &s_jointTable, value, &setting, NULL);
+    snwResult result = MixSettings(&json, &s_jointTable, value, &setting, NULL);
     if (result < 0)
         return result;
     setting.def.cone *= SNW_PI / 180;
@@ -417,7 +417,7 @@ static void InitMap(void* object, int kind)
 static const snwTable s_mapTable = {
     "map", "A material painted on the surface", SNW_TABLE_FIELDS(s_mapFields), sizeof(snwMapSetting), NULL, InitMap};
 
-static snwResult ReadMap(snwJson* json, const json_t* value, snwMapSetting* map)
+static snwResult ReadMapSetting(snwJson* json, const json_t* value, snwMapSetting* map)
 {
     snwResult result = snwTable_Read(json, &s_mapTable, value, map, NULL);
     if (result < 0)
@@ -442,7 +442,7 @@ snwResult snwPrepareSettings_Maps(
     for (size_t i = 0; i < json_array_size(settings->maps) && result >= 0; ++i)
     {
         size_t mark = snwJson_EnterIndex(&json, i);
-        result = ReadMap(&json, json_array_get(settings->maps, i), &(*maps)[i]);
+        result = ReadMapSetting(&json, json_array_get(settings->maps, i), &(*maps)[i]);
         snwJson_Leave(&json, mark);
         *count += 1;
     }

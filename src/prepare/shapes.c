@@ -24,8 +24,8 @@
 
 enum
 {
-    snw_firstSweeps = 200,
-    snw_moreSweeps = 40, // from one sample to the next
+    shapes_firstSweeps = 200,
+    shapes_moreSweeps = 40, // from one sample to the next
 };
 
 typedef enum VertexKind
@@ -51,7 +51,7 @@ typedef struct Shaper
 // ---------------------------------------------------------------------------------------------------------------------
 // What surfaces do
 
-static bool HasMorphs(const snwPreparer* p, int animation, const snwRestSurface* surface)
+static bool HasSurfaceMorphs(const snwPreparer* p, int animation, const snwRestSurface* surface)
 {
     const snwAsset* asset = p->asset;
     if (surface->left || surface->node < 0 || asset->meshes[surface->mesh].morphCount == 0 || animation < 0)
@@ -140,7 +140,7 @@ static bool FindMoving(Shaper* s)
     for (int i = 0; i < p->surfaceCount && s->offsets != NULL; ++i)
     {
         const snwRestSurface* surface = &p->surfaces[i];
-        bool moves = s->animation >= 0 ? HasMorphs(p, s->animation, surface) : FitsCache(p, surface);
+        bool moves = s->animation >= 0 ? HasSurfaceMorphs(p, s->animation, surface) : FitsCache(p, surface);
         if (!moves)
             continue;
         s->offsets[i] = snwPreparer_Alloc(p, surface->vertexCount, sizeof *s->offsets[i]);
@@ -155,7 +155,7 @@ static bool FindMoving(Shaper* s)
 // ---------------------------------------------------------------------------------------------------------------------
 // Into the body
 
-static bool FindNeighbours(Shaper* s)
+static bool FindShapeNeighbours(Shaper* s)
 {
     snwPreparer* p = s->preparer;
     int(*edges)[2] = NULL;
@@ -181,7 +181,7 @@ static bool FindNeighbours(Shaper* s)
     return !p->arena.failed;
 }
 
-static bool SortVertices(Shaper* s)
+static bool SortShapeVertices(Shaper* s)
 {
     snwPreparer* p = s->preparer;
     int(*skin)[3] = NULL;
@@ -209,7 +209,7 @@ static bool SortVertices(Shaper* s)
             s->closest[i] = snwSoup_Closest(p->flesh, p->body.vertices[i]);
     }
 
-    return FindNeighbours(s);
+    return FindShapeNeighbours(s);
 }
 
 // m, of the flesh's surface where it is nearest.
@@ -226,7 +226,7 @@ static void OuterOffset(const Shaper* s, const snwClosest* closest, float out[3]
     }
 }
 
-static void Relax(const Shaper* s, float (*out)[3], int sweeps)
+static void RelaxOffsets(const Shaper* s, float (*out)[3], int sweeps)
 {
     for (int n = 0; n < sweeps; ++n)
         for (int i = 0; i < s->preparer->body.vertexCount; ++i)
@@ -255,10 +255,10 @@ static void SpreadOffsets(const Shaper* s, bool first, float (*out)[3])
         if (s->kinds[i] == snw_vertexOuter)
             OuterOffset(s, &s->closest[i], out[i]);
     }
-    Relax(s, out, first ? snw_firstSweeps : snw_moreSweeps);
+    RelaxOffsets(s, out, first ? shapes_firstSweeps : shapes_moreSweeps);
 }
 
-static double Largest(const float (*offsets)[3], size_t count)
+static double LargestOffset(const float (*offsets)[3], size_t count)
 {
     float most = 0.0f;
     for (size_t i = 0; i < 3 * count; ++i)
@@ -278,7 +278,7 @@ snwResult snwPreparer_ShapeMotion(
         return p->arena.failed ? snwFailMemory(p->message) : snw_ok;
     float(*offsets)[3] = snwPreparer_Alloc(p, (int64_t)count * (int64_t)n, sizeof *offsets);
     double* kept = snwPreparer_Alloc(p, count, sizeof *kept);
-    if (offsets == NULL || kept == NULL || !SortVertices(&s))
+    if (offsets == NULL || kept == NULL || !SortShapeVertices(&s))
         return snwFailMemory(p->message);
     memcpy(kept, times, (size_t)count * sizeof *kept);
 
@@ -293,7 +293,7 @@ snwResult snwPreparer_ShapeMotion(
     }
 
     // If it is all less than anybody sees, there is no track.
-    if (Largest((const float(*)[3])offsets, (size_t)count * n) > SNW_STILL * p->size)
+    if (LargestOffset((const float(*)[3])offsets, (size_t)count * n) > SNW_STILL * p->size)
         *track = (snwVertexTrackDef){kept, count, (const float(*)[3])offsets};
     return snw_ok;
 }
@@ -360,7 +360,7 @@ static snwResult DetailSurface(const Detail* d, float* positions)
     }
 
     // Only what can be seen is kept.
-    if (result >= 0 && Largest((const float(*)[3])details, (size_t)count * (size_t)n) > SNW_DETAIL * p->size)
+    if (result >= 0 && LargestOffset((const float(*)[3])details, (size_t)count * (size_t)n) > SNW_DETAIL * p->size)
         *d->track = (snwVertexTrackDef){d->motion->vertices.times, count, (const float(*)[3])details};
     return result;
 }

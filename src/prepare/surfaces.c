@@ -184,7 +184,7 @@ static const float (*MakeNormals(snwPreparer* p, const snwRestSurface* surface))
     return (const float(*)[3])normals;
 }
 
-static snwResult MakeParts(snwPreparer* p, const snwRestSurface* surface, snwSurfaceInfo* info)
+static snwResult MakeSurfaceParts(snwPreparer* p, const snwRestSurface* surface, snwSurfaceInfo* info)
 {
     const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
     bool own = mesh->tetCount + mesh->hexCount == 0;
@@ -198,7 +198,7 @@ static snwResult MakeParts(snwPreparer* p, const snwRestSurface* surface, snwSur
     // One part per material of the file, or one for all.
     for (int i = 0; i < count && result >= 0; ++i)
     {
-        snwLook look;
+        snwMaterialLook look;
         result = snwPreparer_Look(p, surface->mesh, i, &look);
         parts[i] = (snwSurfacePart){"", 0, surface->triangleCount, {look.color[0], look.color[1], look.color[2]},
             mesh->texcoords != NULL ? look.texture : -1};
@@ -224,7 +224,7 @@ static const float (*MakeColors(snwPreparer* p, const snwAssetMesh* mesh))[3]
     return (const float(*)[3])colors;
 }
 
-static snwResult MakeInfo(Finisher* f, const snwRestSurface* surface, snwSurfaceInfo* info)
+static snwResult MakeSurfaceInfo(Finisher* f, const snwRestSurface* surface, snwSurfaceInfo* info)
 {
     snwPreparer* p = f->preparer;
     const snwAssetMesh* mesh = &p->asset->meshes[surface->mesh];
@@ -254,14 +254,14 @@ static snwResult MakeInfo(Finisher* f, const snwRestSurface* surface, snwSurface
         positions[i][0] = (float)x.x, positions[i][1] = (float)x.y, positions[i][2] = (float)x.z;
     }
 
-    return MakeParts(p, surface, info);
+    return MakeSurfaceParts(p, surface, info);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Points
 
 // For now points count all vertices that are not rigid; welding makes them fewer.
-static snwResult AddSurface(Finisher* f, int index)
+static snwResult AddPreparedSurface(Finisher* f, int index)
 {
     snwPreparer* p = f->preparer;
     const snwRestSurface* surface = &p->surfaces[index];
@@ -289,7 +289,7 @@ static snwResult AddSurface(Finisher* f, int index)
     p->report->carriedCount += surface->kind == snw_surfaceCarried;
     p->report->rigidCount += surface->kind == snw_surfaceRigid;
 
-    return result < 0 ? result : MakeInfo(f, surface, &f->infos[f->count++]);
+    return result < 0 ? result : MakeSurfaceInfo(f, surface, &f->infos[f->count++]);
 }
 
 static snwResult AddSurfaces(Finisher* f)
@@ -312,12 +312,12 @@ static snwResult AddSurfaces(Finisher* f)
     snwResult result = snw_ok;
     for (int i = 0; i < p->surfaceCount && result >= 0; ++i)
         if (!p->surfaces[i].left)
-            result = AddSurface(f, i);
+            result = AddPreparedSurface(f, i);
 
     return result;
 }
 
-static bool FindAround(Finisher* f)
+static bool FindCopiesAround(Finisher* f)
 {
     snwPreparer* p = f->preparer;
     const snwTetMesh* whole = p->whole;
@@ -425,7 +425,7 @@ static snwResult EmbedPoints(Finisher* f)
         def.whole = (snwElements){(const int*)p->whole->tets, 4, p->whole->tetCount};
         def.choose = ChoosePiece;
         def.user = f;
-        if (!FindAround(f))
+        if (!FindCopiesAround(f))
             return snwFailMemory(p->message);
     }
 
@@ -468,7 +468,7 @@ static snwResult CreateCharacter(snwPreparer* p, const snwWeights* weights, snwC
 }
 
 // With the file's weights; where it has none, with computed ones, for which there has to be a character first.
-static snwResult MakeCharacter(snwPreparer* p, snwCharacter** character)
+static snwResult MakePreparedCharacter(snwPreparer* p, snwCharacter** character)
 {
     snwResult result = CreateCharacter(p, p->boneWeights, character);
     if (result < 0 || p->boneCount == 0 || p->boneWeights != NULL)
@@ -570,7 +570,7 @@ static snwResult MeasureError(snwPreparer* p, snwPrepared* prepared, double* err
     return result;
 }
 
-static snwResult Assemble(Finisher* f, snwCharacter* character, snwPrepared** prepared)
+static snwResult AssemblePrepared(Finisher* f, snwCharacter* character, snwPrepared** prepared)
 {
     snwPreparer* p = f->preparer;
     int* nodes = snwPreparer_Alloc(p, p->boneCount + 1, sizeof *nodes);
@@ -636,9 +636,9 @@ snwResult snwPreparer_Finish(snwPreparer* p, snwPrepared** prepared)
         result = EmbedPoints(&f);
     FindColor(&f, p->color);
     if (result >= 0)
-        result = MakeCharacter(p, &character);
+        result = MakePreparedCharacter(p, &character);
     if (result >= 0)
-        result = Assemble(&f, character, prepared);
+        result = AssemblePrepared(&f, character, prepared);
     if (character != NULL)
         snwCharacter_Release(character);
     return result;

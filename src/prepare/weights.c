@@ -36,7 +36,7 @@ typedef struct Field
 // ---------------------------------------------------------------------------------------------------------------------
 // What is known
 
-static void AddRow(const snwPreparer* p, int surface, int vertex, double share, double* row)
+static void AddSurfaceWeights(const snwPreparer* p, int surface, int vertex, double share, double* row)
 {
     const snwRigWeights* weights = &p->weights[surface];
     if (weights->starts == NULL)
@@ -65,12 +65,12 @@ static void FixRange(int begin, int end, void* data)
         for (int k = 0; k < 3 && !own; ++k)
         {
             int vertex = p->fleshTriangles[closest.triangle][k];
-            AddRow(p, p->fleshSource[vertex], p->fleshVertex[vertex], closest.weights[k], row);
+            AddSurfaceWeights(p, p->fleshSource[vertex], p->fleshVertex[vertex], closest.weights[k], row);
         }
 
         // Rows are scaled to one; a row of nothing fixes nothing.
         if (own)
-            AddRow(p, p->ownSurface, p->ownVertices[i], 1, row);
+            AddSurfaceWeights(p, p->ownSurface, p->ownVertices[i], 1, row);
         double sum = 0;
         for (int b = 0; b < p->boneCount; ++b)
             sum += row[b];
@@ -96,7 +96,7 @@ static snwResult MarkSkin(Field* field)
 // ---------------------------------------------------------------------------------------------------------------------
 // Between
 
-static snwResult FindNeighbours(Field* field)
+static snwResult FindFieldNeighbours(Field* field)
 {
     snwPreparer* p = field->preparer;
     int(*edges)[2] = NULL, count = 0, n = p->body.vertexCount;
@@ -129,7 +129,7 @@ static snwResult FindNeighbours(Field* field)
 }
 
 // out = (D - W) x over free vertices; zero elsewhere.
-static void Multiply(const Field* field, const double* x, double* out)
+static void MultiplyField(const Field* field, const double* x, double* out)
 {
     int n = field->preparer->body.vertexCount;
     for (int i = 0; i < n; ++i)
@@ -141,7 +141,7 @@ static void Multiply(const Field* field, const double* x, double* out)
     }
 }
 
-static double Dot(const double* a, const double* b, int n)
+static double DotVectors(const double* a, const double* b, int n)
 {
     double sum = 0;
     for (int i = 0; i < n; ++i)
@@ -168,11 +168,11 @@ static void SolveBone(const Field* field, int bone)
     }
 
     // At most so many steps; where it stops, weights are smooth enough.
-    double rho = Dot(r, d, n), first = rho;
+    double rho = DotVectors(r, d, n), first = rho;
     for (int step = 0; step < snw_steps && rho > 1e-16 * first; ++step)
     {
-        Multiply(field, d, q);
-        double alpha = rho / Dot(d, q, n), next = 0;
+        MultiplyField(field, d, q);
+        double alpha = rho / DotVectors(d, q, n), next = 0;
         for (int i = 0; i < n; ++i)
         {
             x[i] += alpha * d[i];
@@ -221,7 +221,7 @@ static void FillEmpty(const Field* field)
     }
 }
 
-static snwResult Spread(snwPreparer* p)
+static snwResult SpreadWeights(snwPreparer* p)
 {
     Field field = {.preparer = p};
     int64_t n = p->body.vertexCount, cells = n * p->boneCount;
@@ -230,7 +230,7 @@ static snwResult Spread(snwPreparer* p)
     field.work = snwAllocArray(p->context, (size_t)(4 * cells) + 1, sizeof(double));
     snwResult result = p->arena.failed || field.work == NULL ? snwFailMemory(p->message) : MarkSkin(&field);
     if (result >= 0)
-        result = FindNeighbours(&field);
+        result = FindFieldNeighbours(&field);
 
     // Vertices on all threads, then bones on all threads: no two write to the same place.
     if (result >= 0)
@@ -256,5 +256,5 @@ snwResult snwPreparer_MakeWeights(snwPreparer* p)
     bool any = false;
     for (int i = 0; i < p->surfaceCount; ++i)
         any = any || (p->weights[i].starts != NULL && p->surfaces[i].kind == snw_surfaceSoft && !p->surfaces[i].left);
-    return any && p->boneCount > 0 ? Spread(p) : snw_ok;
+    return any && p->boneCount > 0 ? SpreadWeights(p) : snw_ok;
 }

@@ -28,9 +28,9 @@ static const double s_sliver = 1e-10; // volume over the cube (area: the square)
 
 enum
 {
-    snw_rowGrain = 256,
-    snw_adaptEvery = 20, // iterations
-    snw_memory = 6
+    biharmonic_rowGrain = 256,
+    biharmonic_adaptEvery = 20, // iterations
+    biharmonic_memory = 6
 };
 
 snwBiharmonicDef snwDefaultBiharmonicDef(void)
@@ -55,8 +55,8 @@ typedef struct Solver
     snwSparse Q, A;        // lower halves; A = Q + rho D shares the pattern
     double* D;             // diagonal
     double *b, *x, *z, *v; // freeCount rows of handleCount
-    double *lastStep, *lastResult, *steps[snw_memory], *results[snw_memory]; // likewise
-    double gram[snw_memory][snw_memory], shares[snw_memory], lastLength;
+    double *lastStep, *lastResult, *steps[biharmonic_memory], *results[biharmonic_memory]; // likewise
+    double gram[biharmonic_memory][biharmonic_memory], shares[biharmonic_memory], lastLength;
     int remembered, columns, slot;
     const double *dotA, *dotB;
     double *primal, *dual; // worst of each chunk of rows
@@ -127,7 +127,7 @@ static double TriangleStiffness(const snwVec3 p[3], double out[6])
     return twice / 2;
 }
 
-static void Measure(Solver* s, double* stiffness)
+static void MeasureSimplices(Solver* s, double* stiffness)
 {
     int arity = s->simplexArity, entries = arity * (arity + 1) / 2;
     for (int i = 0; i < s->simplexCount; ++i)
@@ -157,7 +157,7 @@ static snwResult MakeLaplacian(Solver* s)
     // Element by element the cotangent stiffness and a share of the mass, then one row per vertex, both halves.
     if (result == snw_ok)
     {
-        Measure(s, stiffness);
+        MeasureSimplices(s, stiffness);
         result = snwPattern_CreateFromElements(s->context, &def, &pattern, s->message);
     }
 
@@ -176,7 +176,7 @@ static snwResult MakeLaplacian(Solver* s)
 // Parts of the mesh without a handle
 
 // The lowest vertex of each part; joined by what the Laplacian joins, so that a sliver joins nothing.
-static void FindParts(const Solver* s, int* parent)
+static void FindLaplacianParts(const Solver* s, int* parent)
 {
     for (int i = 0; i < s->mesh->vertexCount; ++i)
         parent[i] = i;
@@ -203,7 +203,7 @@ static snwResult HoldUnreached(Solver* s)
     for (int i = 0; sound && i < count; ++i)
         distance[i] = INFINITY;
     if (sound)
-        FindParts(s, part);
+        FindLaplacianParts(s, part);
     for (int i = 0; sound && i < count; ++i)
         if (s->held.fixed[i])
             closest[part[i]] = -2;
@@ -283,7 +283,7 @@ static void MakeRow(const Solver* s, int vertex, Row* row)
 }
 
 // A heap sort: rows have a hundred entries, and qsort may use memory of its own.
-static void SiftDown(int* data, int at, int count)
+static void SiftDownRow(int* data, int at, int count)
 {
     for (int child = 2 * at + 1; child < count; child = 2 * at + 1)
     {
@@ -299,12 +299,12 @@ static void SiftDown(int* data, int at, int count)
 static void SortInts(int* data, int count)
 {
     for (int i = count / 2; i-- > 0;)
-        SiftDown(data, i, count);
+        SiftDownRow(data, i, count);
     for (int i = count; i-- > 1;)
     {
         int swap = data[0];
         data[0] = data[i], data[i] = swap;
-        SiftDown(data, 0, i);
+        SiftDownRow(data, 0, i);
     }
 }
 
@@ -377,7 +377,7 @@ static snwResult FillForm(Solver* s, Row* row)
 
 // Q, b and D over the mean mass, and the penalty of a wave that is as long as the mean distance of the handles:
 // (2 pi / l)^4 is what L M^-1 L makes of it, relative to M. Finer meshes then need no more iterations than coarse ones.
-static void Scale(Solver* s)
+static void ScaleSystem(Solver* s)
 {
     double mass = 0;
     for (int i = 0; i < s->freeCount; ++i)
@@ -399,24 +399,24 @@ static snwResult MakeForm(Solver* s)
     Row row = {snwAllocArray(s->context, vertices, sizeof *row.sums),
         snwAllocArray(s->context, vertices, sizeof *row.touched), snwAllocArray(s->context, vertices, sizeof *row.mark),
         0};
-    double** arrays[6 + 2 * snw_memory] = {&s->b, &s->x, &s->z, &s->v, &s->lastStep, &s->lastResult};
-    for (int i = 0; i < snw_memory; ++i)
+    double** arrays[6 + 2 * biharmonic_memory] = {&s->b, &s->x, &s->z, &s->v, &s->lastStep, &s->lastResult};
+    for (int i = 0; i < biharmonic_memory; ++i)
         arrays[6 + 2 * i] = &s->steps[i], arrays[7 + 2 * i] = &s->results[i];
     // Memory for the alternating steps, all of the same size: rows by handles.
     bool sound = row.sums != NULL && row.touched != NULL && row.mark != NULL;
-    for (int i = 0; i < 6 + 2 * snw_memory; ++i)
+    for (int i = 0; i < 6 + 2 * biharmonic_memory; ++i)
         sound = (*arrays[i] = snwAllocArray(s->context, rows, s->handles * sizeof(double))) != NULL && sound;
 
     // The form's own arrays.
     s->Q = (snwSparse){.rows = s->freeCount, .columns = s->freeCount, .symmetric = true};
     s->Q.starts = snwAllocArray(s->context, rows + 1, sizeof(int));
     s->D = snwAllocArray(s->context, rows, sizeof *s->D);
-    s->primal = snwAllocArray(s->context, rows / snw_rowGrain + 1, sizeof *s->primal);
-    s->dual = snwAllocArray(s->context, rows / snw_rowGrain + 1, sizeof *s->dual);
+    s->primal = snwAllocArray(s->context, rows / biharmonic_rowGrain + 1, sizeof *s->primal);
+    s->dual = snwAllocArray(s->context, rows / biharmonic_rowGrain + 1, sizeof *s->dual);
     sound = sound && s->Q.starts != NULL && s->D != NULL && s->primal != NULL && s->dual != NULL;
     snwResult result = sound ? FillForm(s, &row) : snwFailMemory(s->message);
     if (result == snw_ok)
-        Scale(s);
+        ScaleSystem(s);
     snwFree(s->context, row.sums);
     snwFree(s->context, row.touched);
     snwFree(s->context, row.mark);
@@ -427,7 +427,7 @@ static snwResult MakeForm(Solver* s)
 // ---------------------------------------------------------------------------------------------------------------------
 // Iterations
 
-static snwResult Factor(Solver* s)
+static snwResult FactorSystem(Solver* s)
 {
     double* values = s->A.values;
     s->A = s->Q;
@@ -488,7 +488,7 @@ static void ProjectRows(int begin, int end, void* data)
         }
     }
 
-    s->dual[begin / snw_rowGrain] = moved;
+    s->dual[begin / biharmonic_rowGrain] = moved;
 }
 
 // x becomes the step of v.
@@ -502,23 +502,23 @@ static void StepRows(int begin, int end, void* data)
         primal = fmax(primal, fabs(gap));
         s->x[k] = s_relaxation * gap;
     }
-    s->primal[begin / snw_rowGrain] = primal;
+    s->primal[begin / biharmonic_rowGrain] = primal;
 }
 
 static double Worst(const double* chunks, int rows)
 {
     double worst = 0;
-    for (int i = 0; i * snw_rowGrain < rows; ++i)
+    for (int i = 0; i * biharmonic_rowGrain < rows; ++i)
         worst = fmax(worst, chunks[i]);
     return worst;
 }
 
-static void Iterate(Solver* s)
+static void IterateSolver(Solver* s)
 {
     int width = (int)s->handles;
-    snwParallelFor(s->context, s->freeCount, snw_rowGrain, ProjectRows, s);
+    snwParallelFor(s->context, s->freeCount, biharmonic_rowGrain, ProjectRows, s);
     snwCholesky_Solve(s->factor, s->scratch, snwRows_Double(s->x, width, width));
-    snwParallelFor(s->context, s->freeCount, snw_rowGrain, StepRows, s);
+    snwParallelFor(s->context, s->freeCount, biharmonic_rowGrain, StepRows, s);
     s->report.primal = Worst(s->primal, s->freeCount);
     s->report.dual = Worst(s->dual, s->freeCount);
     ++s->report.iterations;
@@ -528,7 +528,7 @@ static void Iterate(Solver* s)
 // Anderson's acceleration: the next v is the combination of the last few whose steps, combined alike, are shortest
 
 // Difference of the steps and of the results v + step, of the newest iteration to the one before, into column `slot`.
-static void PushRows(int begin, int end, void* data)
+static void PushSteps(int begin, int end, void* data)
 {
     Solver* s = data;
     for (size_t k = (size_t)begin * s->handles; k < (size_t)end * s->handles; ++k)
@@ -550,10 +550,10 @@ static double DotRows(int begin, int end, void* data)
     return sum;
 }
 
-static double Dot(Solver* s, const double* a, const double* b)
+static double DotFree(Solver* s, const double* a, const double* b)
 {
     s->dotA = a, s->dotB = b;
-    return snwParallelSum(s->context, s->freeCount, snw_rowGrain, DotRows, s);
+    return snwParallelSum(s->context, s->freeCount, biharmonic_rowGrain, DotRows, s);
 }
 
 static void CombineRows(int begin, int end, void* data)
@@ -571,7 +571,7 @@ static void CombineRows(int begin, int end, void* data)
 // (G + tiny) shares = right, by elimination; false if a pivot is lost.
 static bool SolveShares(Solver* s)
 {
-    double G[snw_memory][snw_memory + 1], trace = 0;
+    double G[biharmonic_memory][biharmonic_memory + 1], trace = 0;
     int n = s->columns;
 
     // Regularised by a trace that rounding cannot reach; the last column is the right side.
@@ -581,7 +581,7 @@ static bool SolveShares(Solver* s)
     {
         for (int k = 0; k < n; ++k)
             G[i][k] = s->gram[i][k] + (i == k ? 1e-12 * trace : 0);
-        G[i][n] = Dot(s, s->steps[i], s->x);
+        G[i][n] = DotFree(s, s->steps[i], s->x);
     }
 
     for (int i = 0; i < n; ++i)
@@ -605,32 +605,32 @@ static bool SolveShares(Solver* s)
     return true;
 }
 
-static void Remember(Solver* s)
+static void RememberStep(Solver* s)
 {
     if (s->remembered++ == 0)
     {
-        snwParallelFor(s->context, s->freeCount, snw_rowGrain, PushRows, s); // only the newest counts
+        snwParallelFor(s->context, s->freeCount, biharmonic_rowGrain, PushSteps, s); // only the newest counts
         s->columns = 0;
         return;
     }
-    s->slot = (s->remembered - 2) % snw_memory;
-    snwParallelFor(s->context, s->freeCount, snw_rowGrain, PushRows, s);
-    s->columns = s->remembered - 1 < snw_memory ? s->remembered - 1 : snw_memory;
+    s->slot = (s->remembered - 2) % biharmonic_memory;
+    snwParallelFor(s->context, s->freeCount, biharmonic_rowGrain, PushSteps, s);
+    s->columns = s->remembered - 1 < biharmonic_memory ? s->remembered - 1 : biharmonic_memory;
     for (int i = 0; i < s->columns; ++i)
-        s->gram[i][s->slot] = s->gram[s->slot][i] = Dot(s, s->steps[i], s->steps[s->slot]);
+        s->gram[i][s->slot] = s->gram[s->slot][i] = DotFree(s, s->steps[i], s->steps[s->slot]);
 }
 
 // A step that is much longer than the last says that the memory is of another place: it is dropped.
-static void Advance(Solver* s)
+static void AdvanceSolver(Solver* s)
 {
-    double length = sqrt(Dot(s, s->x, s->x));
+    double length = sqrt(DotFree(s, s->x, s->x));
     if (length > 2 * s->lastLength)
         s->remembered = 0;
     s->lastLength = length;
-    Remember(s);
+    RememberStep(s);
     if (!SolveShares(s))
         s->columns = 0;
-    snwParallelFor(s->context, s->freeCount, snw_rowGrain, CombineRows, s);
+    snwParallelFor(s->context, s->freeCount, biharmonic_rowGrain, CombineRows, s);
 }
 
 // Boyd et al. 2011, section 3.4.1, with the mean of the ratios since the last time: single ones jump about. v is z and
@@ -638,9 +638,9 @@ static void Advance(Solver* s)
 static snwResult AdaptPenalty(Solver* s)
 {
     s->ratios += log((s->report.primal + 1e-30) / (s->report.dual + 1e-30));
-    if (s->report.iterations % snw_adaptEvery != 0)
+    if (s->report.iterations % biharmonic_adaptEvery != 0)
         return snw_ok;
-    double ratio = exp(s->ratios / snw_adaptEvery), factor = fmin(fmax(sqrt(ratio), 0.1), 10);
+    double ratio = exp(s->ratios / biharmonic_adaptEvery), factor = fmin(fmax(sqrt(ratio), 0.1), 10);
     s->ratios = 0;
     if (factor > 0.5 && factor < 2)
         return snw_ok;
@@ -648,11 +648,11 @@ static snwResult AdaptPenalty(Solver* s)
     s->remembered = 0;
     for (size_t k = 0; k < (size_t)s->freeCount * s->handles; ++k)
         s->v[k] = s->z[k] + (s->v[k] - s->z[k]) / factor;
-    return Factor(s);
+    return FactorSystem(s);
 }
 
 // Starts from the closest handles: rows on the simplex from the first iteration on.
-static snwResult Start(Solver* s)
+static snwResult StartSolver(Solver* s)
 {
     snwWeights* guess = NULL;
     snwResult result = snwSolveClosest(s->context, s->mesh, 0, &guess, s->message);
@@ -666,15 +666,15 @@ static snwResult Start(Solver* s)
 static snwResult Minimise(Solver* s)
 {
     s->rho = s->def->rho;
-    snwResult result = Start(s);
+    snwResult result = StartSolver(s);
     if (result == snw_ok)
-        result = Factor(s);
+        result = FactorSystem(s);
     while (result == snw_ok && s->report.iterations < s->def->iterations && !s->report.converged)
     {
-        Iterate(s);
+        IterateSolver(s);
         s->report.converged = s->report.primal <= s->def->tolerance && s->report.dual <= s->def->tolerance;
         if (!s->report.converged)
-            Advance(s);
+            AdvanceSolver(s);
         if (!isfinite(s->lastLength))
             return snwFail(s->message, snw_errorInput, "look for very flat elements", "weights did not stay finite");
         if (!s->report.converged)
@@ -686,7 +686,7 @@ static snwResult Minimise(Solver* s)
 // ---------------------------------------------------------------------------------------------------------------------
 // All
 
-static snwResult WriteWeights(Solver* s, snwWeights** weights)
+static snwResult WriteRowWeights(Solver* s, snwWeights** weights)
 {
     for (int i = 0; i < s->freeCount; ++i)
         memcpy(&s->held.values[(size_t)s->vertexOf[i] * s->handles], &s->z[(size_t)i * s->handles],
@@ -700,7 +700,7 @@ static snwResult WriteWeights(Solver* s, snwWeights** weights)
     return snwWeights_FromLists(s->context, &lists, weights, NULL, s->message);
 }
 
-static snwResult Solve(Solver* s, snwWeights** weights)
+static snwResult SolveBiharmonic(Solver* s, snwWeights** weights)
 {
     snwResult result = snwHoldVertices(s->context, s->mesh, &s->held, s->message);
     result = result < 0 ? result : CutElements(s);
@@ -712,7 +712,7 @@ static snwResult Solve(Solver* s, snwWeights** weights)
         result = MakeForm(s);
     if (result == snw_ok && s->freeCount > 0)
         result = Minimise(s);
-    return result < 0 ? result : WriteWeights(s, weights);
+    return result < 0 ? result : WriteRowWeights(s, weights);
 }
 
 static void FreeSolver(Solver* s)
@@ -721,7 +721,7 @@ static void FreeSolver(Solver* s)
         s->A.values, s->D, s->b, s->x, s->z, s->v, s->lastStep, s->lastResult, s->primal, s->dual};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; ++i)
         snwFree(s->context, memory[i]);
-    for (int i = 0; i < snw_memory; ++i)
+    for (int i = 0; i < biharmonic_memory; ++i)
     {
         snwFree(s->context, s->steps[i]);
         snwFree(s->context, s->results[i]);
@@ -742,7 +742,7 @@ snwResult snwSolveBiharmonic(snwContext* context, const snwBiharmonicDef* def, s
             mesh->handleCount < 1 ? "bones or handles" : "elements");
     Solver solver = {
         .context = context, .def = def, .mesh = mesh, .handles = (size_t)mesh->handleCount, .message = message};
-    snwResult result = Solve(&solver, weights);
+    snwResult result = SolveBiharmonic(&solver, weights);
     if (report != NULL)
         *report = solver.report;
     FreeSolver(&solver);

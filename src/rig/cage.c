@@ -27,7 +27,7 @@ typedef struct Cage
 // ---------------------------------------------------------------------------------------------------------------------
 // What a cage is
 
-static int CountEdges(const snwHandleMesh* mesh, int handle)
+static int CountHandleEdges(const snwHandleMesh* mesh, int handle)
 {
     int count = 0;
     for (int i = 0; i < mesh->cageEdgeCount; ++i)
@@ -35,19 +35,19 @@ static int CountEdges(const snwHandleMesh* mesh, int handle)
     return count;
 }
 
-static double Side(snwVec3 a, snwVec3 b, snwVec3 point)
+static double SideOfLine(snwVec3 a, snwVec3 b, snwVec3 point)
 {
     return (b.x - a.x) * (point.y - a.y) - (b.y - a.y) * (point.x - a.x);
 }
 
-static bool Cross(const snwHandleMesh* mesh, int first, int second)
+static bool EdgesCross(const snwHandleMesh* mesh, int first, int second)
 {
     const int *e = mesh->cageEdges[first], *f = mesh->cageEdges[second];
     if (e[0] == f[0] || e[0] == f[1] || e[1] == f[0] || e[1] == f[1])
         return false;
     snwVec3 a = mesh->handles[e[0]].head, b = mesh->handles[e[1]].head;
     snwVec3 c = mesh->handles[f[0]].head, d = mesh->handles[f[1]].head;
-    return Side(a, b, c) * Side(a, b, d) <= 0 && Side(c, d, a) * Side(c, d, b) <= 0;
+    return SideOfLine(a, b, c) * SideOfLine(a, b, d) <= 0 && SideOfLine(c, d, a) * SideOfLine(c, d, b) <= 0;
 }
 
 bool snwHasClosedCage(const snwHandleMesh* mesh)
@@ -56,10 +56,10 @@ bool snwHasClosedCage(const snwHandleMesh* mesh)
         return false;
     for (int i = 0; i < mesh->cageEdgeCount; ++i)
     {
-        if (CountEdges(mesh, mesh->cageEdges[i][0]) != 2 || CountEdges(mesh, mesh->cageEdges[i][1]) != 2)
+        if (CountHandleEdges(mesh, mesh->cageEdges[i][0]) != 2 || CountHandleEdges(mesh, mesh->cageEdges[i][1]) != 2)
             return false;
         for (int k = 0; k < i; ++k)
-            if (Cross(mesh, i, k))
+            if (EdgesCross(mesh, i, k))
                 return false;
     }
     return true;
@@ -68,7 +68,7 @@ bool snwHasClosedCage(const snwHandleMesh* mesh)
 // ---------------------------------------------------------------------------------------------------------------------
 // The room
 
-static snwVec3 FindNearest(const snwHandleMesh* mesh, snwVec3 point)
+static snwVec3 FindNearestVertex(const snwHandleMesh* mesh, snwVec3 point)
 {
     snwVec3 nearest = point;
     double least = INFINITY;
@@ -84,12 +84,12 @@ static snwVec3 FindNearest(const snwHandleMesh* mesh, snwVec3 point)
 // A place behind a bend of the cage is not in the room: the flesh itself has to do.
 static snwVec3 FindStand(const Cage* cage, snwVec3 corner)
 {
-    snwVec3 flesh = FindNearest(cage->mesh, corner);
+    snwVec3 flesh = FindNearestVertex(cage->mesh, corner);
     snwVec3 stand = snwVec3_MulAdd(flesh, s_between, snwVec3_Sub(corner, flesh));
     return snwIsInCage(cage->edges, cage->mesh->cageEdgeCount, stand.x, stand.y) ? stand : flesh;
 }
 
-static snwResult MakeRoom(Cage* cage)
+static snwResult MakeCageRoom(Cage* cage)
 {
     const snwHandleMesh* mesh = cage->mesh;
     double length = 0;
@@ -110,7 +110,7 @@ static snwResult MakeRoom(Cage* cage)
     // Corners stand off their own places: halfway to the flesh (see FindStand).
     int count = 0;
     for (int i = 0; i < mesh->handleCount; ++i)
-        if (CountEdges(mesh, i) > 0)
+        if (CountHandleEdges(mesh, i) > 0)
             points[count++] = cage->stands[i].head = FindStand(cage, mesh->handles[i].head);
     snwCageSpaceDef def = {.vertices = mesh->vertices,
         .vertexCount = mesh->vertexCount,
@@ -155,7 +155,7 @@ static snwResult SolveRoom(Cage* cage, const snwBiharmonicDef* def, snwWeights**
     return snwSolveBiharmonic(cage->context, &inside, weights, report, cage->message);
 }
 
-static snwResult TakeBody(Cage* cage, const snwWeights* room, int influences, snwWeights** weights)
+static snwResult TakeBodyWeights(Cage* cage, const snwWeights* room, int influences, snwWeights** weights)
 {
     int vertices = cage->mesh->vertexCount, handles = cage->mesh->handleCount;
     double* values = snwArena_Alloc(&cage->arena, (size_t)vertices, (size_t)handles * sizeof *values);
@@ -179,10 +179,10 @@ snwResult snwSolveCage(snwContext* context, const snwBiharmonicDef* def, snwWeig
     Cage cage = {.context = context, .mesh = def->mesh, .message = message};
     cage.arena.context = context;
     snwWeights* room = NULL;
-    snwResult result = MakeRoom(&cage);
+    snwResult result = MakeCageRoom(&cage);
     result = result < 0 ? result : SolveRoom(&cage, def, &room, report);
     if (result >= 0 && room != NULL)
-        result = TakeBody(&cage, room, def->influences, weights);
+        result = TakeBodyWeights(&cage, room, def->influences, weights);
     snwFree(context, room);
     snwArena_Free(&cage.arena);
     return result;

@@ -20,7 +20,7 @@ static double WrapTime(const snwClipDef* clip, double time)
 }
 
 // The last key at or before the time, and how far it is to the next one, 0..1.
-static int FindKey(const snwClipDef* clip, double time, double* fraction)
+static int FindClipKey(const snwClipDef* clip, double time, double* fraction)
 {
     // Bisection; times rise.
     time = WrapTime(clip, time);
@@ -49,7 +49,7 @@ static int FindKey(const snwClipDef* clip, double time, double* fraction)
 snwTransform snwClip_Evaluate(const snwClipDef* clip, double time)
 {
     double fraction;
-    const snwKey* key = &clip->keys[FindKey(clip, time, &fraction)];
+    const snwKey* key = &clip->keys[FindClipKey(clip, time, &fraction)];
     if (!(fraction > 0.0))
         return key->transform;
     return snwTransform_Interpolate(key->transform, key[1].transform, fraction);
@@ -58,7 +58,7 @@ snwTransform snwClip_Evaluate(const snwClipDef* clip, double time)
 void snwClip_Strain(const snwClipDef* clip, double time, double strain[6])
 {
     double fraction;
-    int at = clip->stretches != NULL ? FindKey(clip, time, &fraction) : 0;
+    int at = clip->stretches != NULL ? FindClipKey(clip, time, &fraction) : 0;
     for (int i = 0; i < 6; ++i)
     {
         strain[i] = clip->stretches != NULL ? clip->stretches[at][i] - (i < 3 ? 1.0 : 0.0) : 0.0;

@@ -19,7 +19,7 @@ typedef struct Near
 } Near;
 
 // The `count` nearest handles, nearest first; of equally near ones the lower.
-static int FindNearest(const snwHandleMesh* mesh, snwVec3 point, Near* near, int count)
+static int FindNearestHandles(const snwHandleMesh* mesh, snwVec3 point, Near* near, int count)
 {
     int found = 0;
     for (int i = 0; i < mesh->handleCount; ++i)
@@ -74,7 +74,7 @@ snwResult snwSolveClosest(
     // One more handle than asked for: at its distance the weights reach zero, so none jumps when handles change rank.
     for (int i = 0; sound && i < mesh->vertexCount; ++i)
     {
-        int found = FindNearest(mesh, mesh->vertices[i], near, count + 1);
+        int found = FindNearestHandles(mesh, mesh->vertices[i], near, count + 1);
         // Whoever owns a vertex counts as nearest, at no distance.
         if (mesh->owners != NULL && mesh->owners[i] >= 0)
             near[0] = (Near){mesh->owners[i], 0};

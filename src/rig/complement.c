@@ -50,7 +50,7 @@ struct snwComplementScratch
 // ---------------------------------------------------------------------------------------------------------------------
 // The model
 
-static snwResult CheckDef(const snwComplementDef* def, snwMessage* message)
+static snwResult CheckComplementDef(const snwComplementDef* def, snwMessage* message)
 {
     if (def->rest == NULL || def->masses == NULL || def->weights == NULL || def->vertexCount < 1)
         return snwFail(message, snw_errorArgument, NULL, "a projection needs vertices, masses and weights");
@@ -95,7 +95,7 @@ static snwResult FindOrigins(snwContext* context, const snwComplementDef* def, s
     return snw_ok;
 }
 
-static void PutMatrix(const snwComplement* model, const snwMat3* rotations, double* matrix)
+static void PutMomentsMatrix(const snwComplement* model, const snwMat3* rotations, double* matrix)
 {
     if (model->kind == snw_complementRig)
         snwMoments_RigMatrix(&model->moments, rotations, matrix);
@@ -117,7 +117,8 @@ static snwResult FindOrder(snwContext* context, snwComplement* model, snwMessage
     return model->order.rows != NULL ? snw_ok : snwFailMemory(message);
 }
 
-static snwResult FillModel(snwContext* context, const snwComplementDef* def, snwComplement* model, snwMessage* message)
+static snwResult FillComplement(
+    snwContext* context, const snwComplementDef* def, snwComplement* model, snwMessage* message)
 {
     model->kind = def->kind;
     model->handleCount = def->weights->handleCount;
@@ -141,13 +142,13 @@ snwResult snwComplement_Create(
     snwContext* context, const snwComplementDef* def, snwComplement** out, snwMessage* message)
 {
     *out = NULL;
-    snwResult result = CheckDef(def, message);
+    snwResult result = CheckComplementDef(def, message);
     if (result < 0)
         return result;
     snwComplement* model = snwAlloc(context, sizeof *model);
     if (model == NULL)
         return snwFailMemory(message);
-    result = FillModel(context, def, model, message);
+    result = FillComplement(context, def, model, message);
     if (result < 0)
         snwComplement_Destroy(context, model);
     else
@@ -175,9 +176,9 @@ int snwComplement_Unknowns(const snwComplement* model)
 // The scratch and its pose
 
 // The model's order is still empty while the model is made.
-static void Factor(const snwComplement* model, snwComplementScratch* scratch)
+static void FactorMoments(const snwComplement* model, snwComplementScratch* scratch)
 {
-    PutMatrix(model, scratch->rotations, scratch->factor.matrix);
+    PutMomentsMatrix(model, scratch->rotations, scratch->factor.matrix);
     snwSemidefinite_Factor(&scratch->factor, model->order.rows != NULL ? &model->order : NULL);
 }
 
@@ -206,7 +207,7 @@ snwResult snwComplementScratch_Create(
     // Factored for the rest pose; later poses start from this order of pivots.
     for (int k = 0; k < model->handleCount; ++k)
         scratch->rotations[k] = snwMat3_Identity();
-    Factor(model, scratch);
+    FactorMoments(model, scratch);
     *out = scratch;
     return snw_ok;
 }
@@ -243,7 +244,7 @@ snwResult snwComplement_SetPose(
         return snw_ok;
     for (int k = 0; k < model->handleCount; ++k)
         scratch->rotations[k] = snwQuat_ToMat3(snwQuat_Normalize(handles[k].rotation));
-    Factor(model, scratch);
+    FactorMoments(model, scratch);
     return snw_ok;
 }
 
@@ -272,7 +273,7 @@ static snwVec3 Torque(const HandleSum* sum, snwMat3 rotation)
     return (snwVec3){c.m[1][2] - c.m[2][1], c.m[2][0] - c.m[0][2], c.m[0][1] - c.m[1][0]};
 }
 
-static void PutRight(const snwComplement* model, snwComplementScratch* scratch)
+static void PutComplementRight(const snwComplement* model, snwComplementScratch* scratch)
 {
     for (int k = 0; k < model->handleCount; ++k)
     {
@@ -312,7 +313,7 @@ static void PutMap(const snwComplement* model, snwComplementScratch* scratch, in
     }
 }
 
-static snwAffine AnswerOf(const snwComplement* model, const snwComplementScratch* scratch, int handle)
+static snwAffine AnswerOfHandle(const snwComplement* model, const snwComplementScratch* scratch, int handle)
 {
     if (model->kind == snw_complementRig)
     {
@@ -339,19 +340,19 @@ static double TakeAway(
 {
     int rights = model->kind == snw_complementRig ? 1 : 3, count = rights * model->unknowns;
     double taken = 0;
-    PutRight(model, scratch);
+    PutComplementRight(model, scratch);
     memcpy(scratch->answer, scratch->right, (size_t)count * sizeof *scratch->answer);
     for (int d = 0; d < rights; ++d)
         snwSemidefinite_Solve(&scratch->factor, scratch->answer + (size_t)d * (size_t)model->unknowns);
     for (int i = 0; i < count; ++i)
         taken += scratch->right[i] * scratch->answer[i];
     for (int k = 0; k < model->handleCount; ++k)
-        PutMap(model, scratch, k, AnswerOf(model, scratch, k));
+        PutMap(model, scratch, k, AnswerOfHandle(model, scratch, k));
     snwHandleSums_Add(context, &model->sums, scratch->sums, u);
     return sqrt(fmax(0, 1 - taken / square));
 }
 
-static void Clear(const snwHandleSums* sums, float* u)
+static void ClearSummed(const snwHandleSums* sums, float* u)
 {
     for (int i = 0; i < sums->blockCount; ++i)
         for (int lane = 0; lane < SNW_SUM_LANES; ++lane)
@@ -368,7 +369,7 @@ void snwComplement_Project(snwContext* context, const snwComplement* model, snwC
         if (square <= error * error * first)
         {
             if (i > 0)
-                Clear(&model->sums, u);
+                ClearSummed(&model->sums, u);
             return;
         }
         if (TakeAway(context, model, scratch, square, u) * s_wanted >= error)

@@ -19,7 +19,7 @@ static bool IsMoving(const snwFlatPassDef* def, int handle)
 }
 
 // The vertex of a lane. Lanes beyond the last vertex repeat it.
-static int VertexOf(const snwFlatPassDef* def, const snwFlatGroup* group, int lane, bool* real)
+static int VertexOfLane(const snwFlatPassDef* def, const snwFlatGroup* group, int lane, bool* real)
 {
     int vertex = group->vertex + lane / 8 * 8 + snwWide_NextRow(lane % 8);
     *real = vertex < def->vertexCount;
@@ -73,7 +73,7 @@ static void PlaceHandles(
 }
 
 // Numbers are x, y, p x x and p . x.
-static void AddAnchor(double mass, snwVec3 p, double (*anchor)[SNW_FLAT_NUMBERS])
+static void AddFlatAnchor(double mass, snwVec3 p, double (*anchor)[SNW_FLAT_NUMBERS])
 {
     anchor[0][0] += mass;
     anchor[0][2] -= mass * p.y;
@@ -83,12 +83,12 @@ static void AddAnchor(double mass, snwVec3 p, double (*anchor)[SNW_FLAT_NUMBERS]
     anchor[1][3] += mass * p.y;
 }
 
-static void FillLane(const snwFlatPassDef* def, const snwFlatPass* pass, int index, int lane, const int* places)
+static void FillFlatLane(const snwFlatPassDef* def, const snwFlatPass* pass, int index, int lane, const int* places)
 {
     bool real;
     snwFlatGroup* group = &pass->groups[index];
     const snwWeights* weights = def->weights;
-    int vertex = VertexOf(def, group, lane, &real);
+    int vertex = VertexOfLane(def, group, lane, &real);
     snwVec3 p = snwVec3_Sub(def->rest[vertex], def->centre);
     pass->positions[index][0][lane] = p.x, pass->positions[index][1][lane] = p.y;
     group->position[0][lane] = (float)p.x, group->position[1][lane] = (float)p.y;
@@ -98,7 +98,7 @@ static void FillLane(const snwFlatPassDef* def, const snwFlatPass* pass, int ind
         int at = places[weights->handles[i]];
         pass->weights[at][lane] = (float)weights->values[i];
         pass->masses[at][lane] = weights->values[i] * def->masses[vertex];
-        AddAnchor(pass->masses[at][lane], p, pass->anchors[at]);
+        AddFlatAnchor(pass->masses[at][lane], p, pass->anchors[at]);
     }
 }
 
@@ -109,7 +109,7 @@ static void FillGroups(const snwFlatPassDef* def, const snwFlatPass* pass, doubl
         NoteHandles(def, pass->groups[i].vertex, shares);
         PlaceHandles(def, pass, &pass->groups[i], shares, places);
         for (int lane = 0; lane < SNW_FLAT_GROUP; ++lane)
-            FillLane(def, pass, i, lane, places);
+            FillFlatLane(def, pass, i, lane, places);
     }
 }
 
@@ -117,7 +117,7 @@ static void FillGroups(const snwFlatPassDef* def, const snwFlatPass* pass, doubl
 // Making
 
 // All influences; -1: too many.
-static int CountInfluences(const snwFlatPassDef* def, const snwFlatPass* pass, double* shares)
+static int CountGroupInfluences(const snwFlatPassDef* def, const snwFlatPass* pass, double* shares)
 {
     int total = 0;
     for (int i = 0; i < pass->groupCount; ++i)
@@ -137,7 +137,7 @@ static int CountInfluences(const snwFlatPassDef* def, const snwFlatPass* pass, d
     return total;
 }
 
-static bool AllocateInfluences(snwContext* context, snwFlatPass* pass, int total)
+static bool AllocFlatInfluences(snwContext* context, snwFlatPass* pass, int total)
 {
     if (total < 0)
         return false;
@@ -158,7 +158,7 @@ bool snwFlatPass_Create(snwContext* context, const snwFlatPassDef* def, snwFlatP
     double* shares = snwAllocArray(context, (size_t)def->weights->handleCount, sizeof *shares);
     int* places = snwAllocArray(context, (size_t)def->weights->handleCount, sizeof *places);
     bool made = pass->groups != NULL && shares != NULL && places != NULL &&
-                AllocateInfluences(context, pass, CountInfluences(def, pass, shares));
+                AllocFlatInfluences(context, pass, CountGroupInfluences(def, pass, shares));
     if (made)
         FillGroups(def, pass, shares, places);
     snwFree(context, shares);

@@ -20,7 +20,7 @@ enum
 // The model
 
 // The vertices that count, *count of them, sorted by their handles. NULL: no memory.
-static int* SortVertices(snwContext* context, const snwHandleSumsDef* def, int* count)
+static int* SortSumVertices(snwContext* context, const snwHandleSumsDef* def, int* count)
 {
     int* order = snwAllocArray(context, (size_t)def->vertexCount, sizeof *order);
     uint64_t* keys = snwAllocArray(context, (size_t)def->vertexCount, sizeof *keys);
@@ -38,7 +38,7 @@ static int* SortVertices(snwContext* context, const snwHandleSumsDef* def, int* 
     return sorted ? order : NULL;
 }
 
-static snwVec3 FindCentre(const snwHandleSumsDef* def)
+static snwVec3 FindSumCentre(const snwHandleSumsDef* def)
 {
     snwVec3 lower = def->rest[0], upper = def->rest[0];
     for (int i = 1; i < def->vertexCount; ++i)
@@ -46,7 +46,7 @@ static snwVec3 FindCentre(const snwHandleSumsDef* def)
     return snwVec3_Scale(snwVec3_Add(lower, upper), 0.5);
 }
 
-static void FillBlock(const snwHandleSumsDef* def, const snwHandleSums* sums, const int* order, int count, int index)
+static void FillSumBlock(const snwHandleSumsDef* def, const snwHandleSums* sums, const int* order, int count, int index)
 {
     snwSumBlock* block = &sums->blocks[index];
     for (int lane = 0; lane < SNW_SUM_LANES; ++lane)
@@ -60,7 +60,7 @@ static void FillBlock(const snwHandleSumsDef* def, const snwHandleSums* sums, co
 }
 
 // out NULL: only counts.
-static int FillInfluences(const snwWeights* weights, const snwSumBlock* block, snwSumInfluence* out)
+static int FillSumInfluences(const snwWeights* weights, const snwSumBlock* block, snwSumInfluence* out)
 {
     double values[SNW_SUM_LANES];
     int count = 0, handle;
@@ -73,21 +73,21 @@ static int FillInfluences(const snwWeights* weights, const snwSumBlock* block, s
     return count;
 }
 
-static snwResult FillModel(
+static snwResult FillSums(
     snwContext* context, const snwHandleSumsDef* def, const int* order, int count, snwHandleSums* sums)
 {
     int64_t total = 0;
     for (int i = 0; i < sums->blockCount && total <= snw_maxSumInfluences; ++i)
     {
-        FillBlock(def, sums, order, count, i);
+        FillSumBlock(def, sums, order, count, i);
         sums->blocks[i].firstInfluence = (int)total;
-        sums->blocks[i].influenceCount = FillInfluences(def->weights, &sums->blocks[i], NULL);
+        sums->blocks[i].influenceCount = FillSumInfluences(def->weights, &sums->blocks[i], NULL);
         total += sums->blocks[i].influenceCount;
     }
     if (total <= snw_maxSumInfluences)
         sums->influences = snwAllocArray(context, (size_t)total, sizeof *sums->influences);
     for (int i = 0; i < sums->blockCount && sums->influences != NULL; ++i)
-        FillInfluences(def->weights, &sums->blocks[i], sums->influences + sums->blocks[i].firstInfluence);
+        FillSumInfluences(def->weights, &sums->blocks[i], sums->influences + sums->blocks[i].firstInfluence);
     return sums->influences != NULL ? snw_ok : snw_errorMemory;
 }
 
@@ -96,14 +96,14 @@ snwResult snwHandleSums_Create(
 {
     int count = 0;
     *sums = (snwHandleSums){.handleCount = def->weights->handleCount};
-    int* order = SortVertices(context, def, &count);
-    sums->centre = FindCentre(def);
+    int* order = SortSumVertices(context, def, &count);
+    sums->centre = FindSumCentre(def);
     sums->blockCount = count / SNW_SUM_LANES + (count % SNW_SUM_LANES > 0);
     int share = (sums->blockCount + snw_maxSumChunkCount - 1) / snw_maxSumChunkCount;
     sums->chunkBlocks = share > snw_leastChunkBlocks ? share : snw_leastChunkBlocks;
     sums->chunkCount = (sums->blockCount + sums->chunkBlocks - 1) / sums->chunkBlocks;
     sums->blocks = snwAllocArray(context, (size_t)sums->blockCount, sizeof *sums->blocks);
-    bool made = order != NULL && sums->blocks != NULL && FillModel(context, def, order, count, sums) == snw_ok;
+    bool made = order != NULL && sums->blocks != NULL && FillSums(context, def, order, count, sums) == snw_ok;
     snwFree(context, order);
     if (made)
         return snw_ok;
@@ -133,30 +133,30 @@ typedef struct Pass
 } Pass;
 
 // A chunk has 12 numbers per handle and one for all, of four lanes each.
-static size_t ChunkNumbers(const snwHandleSums* sums)
+static size_t SumChunkNumbers(const snwHandleSums* sums)
 {
     return SNW_SUM_PARTS * ((size_t)snw_sumNumbers * (size_t)sums->handleCount + 1);
 }
 
 size_t snwHandleSums_ScratchCount(const snwHandleSums* sums)
 {
-    return ChunkNumbers(sums) * (size_t)sums->chunkCount;
+    return SumChunkNumbers(sums) * (size_t)sums->chunkCount;
 }
 
-static snwSumRange ChunkRange(const snwHandleSums* sums, int chunk)
+static snwSumRange RangeOfSumChunk(const snwHandleSums* sums, int chunk)
 {
     int begin = chunk * sums->chunkBlocks, end = begin + sums->chunkBlocks;
     return (snwSumRange){sums, begin, end < sums->blockCount ? end : sums->blockCount};
 }
 
 // Ends with the lanes added up, one number after the other at the front.
-static void GatherChunks(int begin, int end, void* data)
+static void GatherSumChunks(int begin, int end, void* data)
 {
     const Pass* pass = data;
-    size_t count = ChunkNumbers(pass->sums);
+    size_t count = SumChunkNumbers(pass->sums);
     for (int chunk = begin; chunk < end; ++chunk)
     {
-        snwSumRange range = ChunkRange(pass->sums, chunk);
+        snwSumRange range = RangeOfSumChunk(pass->sums, chunk);
         double* numbers = pass->numbers + (size_t)chunk * count;
         memset(numbers, 0, count * sizeof *numbers);
         pass->kernels->gather(&range, pass->source, numbers);
@@ -173,8 +173,8 @@ double snwHandleSums_Gather(
 {
     Pass pass = {.sums = sums, .kernels = snwHandleSums_Kernels(context->simd), .source = u};
     pass.numbers = scratch;
-    size_t stride = ChunkNumbers(sums), count = (size_t)snw_sumNumbers * (size_t)sums->handleCount;
-    snwParallelFor(context, sums->chunkCount, 1, GatherChunks, &pass);
+    size_t stride = SumChunkNumbers(sums), count = (size_t)snw_sumNumbers * (size_t)sums->handleCount;
+    snwParallelFor(context, sums->chunkCount, 1, GatherSumChunks, &pass);
     double square = 0;
     memset(out, 0, count * sizeof *out);
     for (int chunk = 0; chunk < sums->chunkCount; ++chunk)
@@ -187,12 +187,12 @@ double snwHandleSums_Gather(
     return square;
 }
 
-static void AddChunks(int begin, int end, void* data)
+static void AddSumChunks(int begin, int end, void* data)
 {
     const Pass* pass = data;
     for (int chunk = begin; chunk < end; ++chunk)
     {
-        snwSumRange range = ChunkRange(pass->sums, chunk);
+        snwSumRange range = RangeOfSumChunk(pass->sums, chunk);
         pass->kernels->add(&range, pass->maps, pass->target);
     }
 }
@@ -201,7 +201,7 @@ void snwHandleSums_Add(snwContext* context, const snwHandleSums* sums, const dou
 {
     Pass pass = {.sums = sums, .kernels = snwHandleSums_Kernels(context->simd), .maps = maps};
     pass.target = u;
-    snwParallelFor(context, sums->chunkCount, 1, AddChunks, &pass);
+    snwParallelFor(context, sums->chunkCount, 1, AddSumChunks, &pass);
 }
 
 static void AddLengths(
@@ -223,8 +223,8 @@ static void MeasureChunks(int begin, int end, void* data)
     const snwHandleSums* sums = pass->sums;
     for (int chunk = begin; chunk < end; ++chunk)
     {
-        snwSumRange range = ChunkRange(sums, chunk);
-        double *numbers = pass->numbers + (size_t)chunk * ChunkNumbers(sums), lengths[SNW_SUM_LANES];
+        snwSumRange range = RangeOfSumChunk(sums, chunk);
+        double *numbers = pass->numbers + (size_t)chunk * SumChunkNumbers(sums), lengths[SNW_SUM_LANES];
         memset(numbers, 0, 2 * (size_t)sums->handleCount * sizeof *numbers);
         for (int i = range.begin; i < range.end; ++i)
         {
@@ -256,7 +256,7 @@ void snwHandleSums_Lengths(snwContext* context, const snwHandleSums* sums, const
     memset(out, 0, count * sizeof *out);
     for (int chunk = 0; chunk < sums->chunkCount; ++chunk)
         for (size_t i = 0; i < count; ++i)
-            out[i] += scratch[(size_t)chunk * ChunkNumbers(sums) + i];
+            out[i] += scratch[(size_t)chunk * SumChunkNumbers(sums) + i];
 }
 
 const snwSumKernels* snwHandleSums_Kernels(snwSimd simd)

@@ -67,7 +67,7 @@ double snwHandleMesh_MeanEdge(const snwHandleMesh* mesh)
     return count > 0 ? sum / (double)count : 0;
 }
 
-static bool IsNear(double distance, double least, double edge)
+static bool IsAsNear(double distance, double least, double edge)
 {
     return distance <= least + s_same * (least + edge);
 }
@@ -80,7 +80,7 @@ static bool IsPoint(const snwHandleShape* shape)
     return shape->kind != snw_handleBone || snwVec3_Distance(shape->head, shape->tail) == 0;
 }
 
-static void Hold(Holder* holder, int vertex, int handle, double weight)
+static void HoldByHandle(Holder* holder, int vertex, int handle, double weight)
 {
     holder->held->fixed[vertex] = true;
     holder->held->values[(size_t)vertex * (size_t)holder->mesh->handleCount + (size_t)handle] = weight;
@@ -97,7 +97,7 @@ static void HoldOwned(Holder* holder)
     const snwHandleMesh* mesh = holder->mesh;
     for (int i = 0; mesh->owners != NULL && i < mesh->vertexCount; ++i)
         if (mesh->owners[i] >= 0)
-            Hold(holder, i, mesh->owners[i], 1);
+            HoldByHandle(holder, i, mesh->owners[i], 1);
 }
 
 static int CountHoldable(const snwHandleMesh* mesh, int handle)
@@ -119,8 +119,9 @@ static void HoldNearest(Holder* holder, int handle, snwVec3 point)
 {
     double least = LeastDistance(holder, handle, point);
     for (int i = 0; i < CountHoldable(holder->mesh, handle) && least < INFINITY; ++i)
-        if (!holder->held->fixed[i] && IsNear(snwVec3_Distance(holder->mesh->vertices[i], point), least, holder->edge))
-            Hold(holder, i, handle, 1);
+        if (!holder->held->fixed[i] &&
+            IsAsNear(snwVec3_Distance(holder->mesh->vertices[i], point), least, holder->edge))
+            HoldByHandle(holder, i, handle, 1);
 }
 
 // The nearest handle first, so that one far outside does not take a vertex from another that stands on it.
@@ -153,7 +154,7 @@ typedef struct Piece
     double distance; // m
 } Piece;
 
-static Piece FindPiece(const Holder* holder, const snwHandleShape* bone, int pieces, int vertex)
+static Piece FindHandlePiece(const Holder* holder, const snwHandleShape* bone, int pieces, int vertex)
 {
     double t, distance = SegmentDistance(bone->head, bone->tail, holder->mesh->vertices[vertex], &t);
     bool inside = t > 0 && t < 1 && distance <= s_boneReach * holder->edge && !holder->held->fixed[vertex];
@@ -174,7 +175,7 @@ static void ClaimForBone(Holder* holder, int handle, double* best)
 
     for (int i = 0; i < CountHoldable(holder->mesh, handle); ++i)
     {
-        Piece piece = FindPiece(holder, bone, pieces, i);
+        Piece piece = FindHandlePiece(holder, bone, pieces, i);
         if (piece.index >= 0)
             best[piece.index] = fmin(best[piece.index], piece.distance);
     }
@@ -182,11 +183,11 @@ static void ClaimForBone(Holder* holder, int handle, double* best)
     // As near as another bone that has claimed the vertex, within rounding of an edge: nobody holds it.
     for (int i = 0; i < CountHoldable(holder->mesh, handle); ++i)
     {
-        Piece piece = FindPiece(holder, bone, pieces, i);
-        if (piece.index < 0 || !IsNear(piece.distance, best[piece.index], holder->edge))
+        Piece piece = FindHandlePiece(holder, bone, pieces, i);
+        if (piece.index < 0 || !IsAsNear(piece.distance, best[piece.index], holder->edge))
             continue;
-        bool tie = IsNear(piece.distance, holder->best[i], holder->edge) &&
-                   IsNear(holder->best[i], piece.distance, holder->edge);
+        bool tie = IsAsNear(piece.distance, holder->best[i], holder->edge) &&
+                   IsAsNear(holder->best[i], piece.distance, holder->edge);
         if (tie)
             holder->bestHandle[i] = -1;
         else if (piece.distance < holder->best[i])
@@ -211,7 +212,7 @@ static void HoldBones(Holder* holder, double* pieces)
             ClaimForBone(holder, i, pieces);
     for (int i = 0; i < mesh->vertexCount; ++i)
         if (holder->bestHandle[i] >= 0)
-            Hold(holder, i, holder->bestHandle[i], 1);
+            HoldByHandle(holder, i, holder->bestHandle[i], 1);
     for (int i = 0; i < mesh->handleCount; ++i)
         if (holder->heldCount[i] == 0 && !IsPoint(&mesh->handles[i]))
             HoldNearest(holder, i, snwVec3_Scale(snwVec3_Add(mesh->handles[i].head, mesh->handles[i].tail), 0.5));
@@ -231,7 +232,7 @@ static void ClaimForEdge(Holder* holder, int edge)
         double t, distance = SegmentDistance(a, b, holder->mesh->vertices[i], &t);
         if (holder->held->fixed[i] || !(t > 0 && t < 1) || distance > s_cageReach * holder->edge)
             continue;
-        if (IsNear(distance, holder->best[i], holder->edge) && IsNear(holder->best[i], distance, holder->edge))
+        if (IsAsNear(distance, holder->best[i], holder->edge) && IsAsNear(holder->best[i], distance, holder->edge))
             holder->bestHandle[i] = -1;
         else if (distance < holder->best[i])
             holder->bestHandle[i] = edge;

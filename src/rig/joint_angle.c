@@ -99,7 +99,7 @@ double snwJointAngle_InRange(const snwJointDef* joint, double angle)
 }
 
 // A range of an angle that is known but for whole turns: the turn nearest to the middle counts.
-static int AddRange(double lower, double upper, snwJointAngle angle, snwAngleLimit* limits)
+static int AddAngleRange(double lower, double upper, snwJointAngle angle, snwAngleLimit* limits)
 {
     if (lower > upper)
         return 0;
@@ -113,15 +113,15 @@ int snwJointAngle_Limits(const snwJointDef* joint, snwQuat turn, snwAngleLimit l
 {
     int count = 0;
     if (joint->type == snw_jointBall || joint->type == snw_jointHinge)
-        count += AddRange(joint->lower, joint->upper, snwJointAngle_Twist(turn, joint->axis), limits);
+        count += AddAngleRange(joint->lower, joint->upper, snwJointAngle_Twist(turn, joint->axis), limits);
 
     // A universal joint without a second range uses the first one for both axes.
     if (joint->type == snw_jointUniversal)
     {
         bool own = joint->lower2 < joint->upper2;
         snwUniversalAngles angles = snwJointAngle_Universal(turn, joint->axis, joint->axis2);
-        count += AddRange(joint->lower, joint->upper, angles.first, limits);
-        count += AddRange(
+        count += AddAngleRange(joint->lower, joint->upper, angles.first, limits);
+        count += AddAngleRange(
             own ? joint->lower2 : joint->lower, own ? joint->upper2 : joint->upper, angles.second, limits + count);
     }
 
@@ -131,10 +131,11 @@ int snwJointAngle_Limits(const snwJointDef* joint, snwQuat turn, snwAngleLimit l
     // A ball: besides its twist, tilts about two more axes and a cone around the first.
     snwVec3 third = snwVec3_Cross(joint->axis, joint->axis2);
     if (joint->lower2 < joint->upper2)
-        count += AddRange(
+        count += AddAngleRange(
             joint->lower2, joint->upper2, snwJointAngle_Tilt(turn, joint->axis, joint->axis2), limits + count);
     if (joint->lower3 < joint->upper3)
-        count += AddRange(joint->lower3, joint->upper3, snwJointAngle_Tilt(turn, joint->axis, third), limits + count);
+        count += AddAngleRange(
+            joint->lower3, joint->upper3, snwJointAngle_Tilt(turn, joint->axis, third), limits + count);
     if (joint->cone < SNW_PI)
     {
         snwJointAngle swing = snwJointAngle_Swing(turn, joint->axis);

@@ -56,12 +56,12 @@ static Relation Relate(const snwJointRowsDef* def, const snwBonePose poses[2])
 // ---------------------------------------------------------------------------------------------------------------------
 // Single rows
 
-static void Put(double out[3], snwVec3 v, double scale)
+static void PutScaled(double out[3], snwVec3 v, double scale)
 {
     out[0] = scale * v.x, out[1] = scale * v.y, out[2] = scale * v.z;
 }
 
-static snwJointRow* AddRow(Maker* m, snwRowKind kind, double error)
+static snwJointRow* NewJointRow(Maker* m, snwRowKind kind, double error)
 {
     assert(m->count < snw_maxJointRows);
     snwJointRow* row = &m->rows[m->count++];
@@ -73,25 +73,25 @@ static snwJointRow* AddRow(Maker* m, snwRowKind kind, double error)
 // d(angle) = gradient . (w_child - w_parent), in the parent's axes; sign: of the angle in C.
 static snwJointRow* AddAngle(Maker* m, snwRowKind kind, double error, snwVec3 gradient, double sign)
 {
-    snwJointRow* row = AddRow(m, kind, error);
+    snwJointRow* row = NewJointRow(m, kind, error);
     snwVec3 g = snwQuat_Rotate(m->now.frame, gradient);
-    Put(row->jacobian[0], g, sign);
+    PutScaled(row->jacobian[0], g, sign);
     if (m->joint->parentBone >= 0)
-        Put(row->jacobian[1], g, -sign);
+        PutScaled(row->jacobian[1], g, -sign);
     return row;
 }
 
 // The gap along an axis that the parent carries along.
 static snwJointRow* AddLength(Maker* m, snwRowKind kind, double error, snwVec3 axis, double sign)
 {
-    snwJointRow* row = AddRow(m, kind, error);
+    snwJointRow* row = NewJointRow(m, kind, error);
     snwVec3 b = snwQuat_Rotate(m->now.frame, axis);
-    Put(row->jacobian[0], snwVec3_Cross(m->now.arms[0], b), sign);
-    Put(row->jacobian[0] + 3, b, sign);
+    PutScaled(row->jacobian[0], snwVec3_Cross(m->now.arms[0], b), sign);
+    PutScaled(row->jacobian[0] + 3, b, sign);
     if (m->joint->parentBone < 0)
         return row;
-    Put(row->jacobian[1], snwVec3_Cross(m->now.arms[1], b), -sign);
-    Put(row->jacobian[1] + 3, b, -sign);
+    PutScaled(row->jacobian[1], snwVec3_Cross(m->now.arms[1], b), -sign);
+    PutScaled(row->jacobian[1] + 3, b, -sign);
     return row;
 }
 
@@ -188,7 +188,7 @@ typedef struct Pull
     double toTarget, toStart;  // th* - th, th_n - th
 } Pull;
 
-static void Soften(snwJointRow* row, Pull pull)
+static void SoftenRow(snwJointRow* row, Pull pull)
 {
     row->compliance = 1.0 / (pull.stiffness + pull.damping);
     row->target = (pull.stiffness * pull.toTarget + pull.damping * pull.toStart) * row->compliance;
@@ -208,7 +208,7 @@ static void PullAngle(Maker* m, Pull pull, double target, snwJointAngle now, dou
 {
     pull.toTarget = WayTo(m->joint, target, now.value);
     pull.toStart = remainder(start - now.value, 2.0 * SNW_PI);
-    Soften(AddAngle(m, snw_rowSoft, 0.0, now.gradient, 1.0), pull);
+    SoftenRow(AddAngle(m, snw_rowSoft, 0.0, now.gradient, 1.0), pull);
 }
 
 static void PullTwist(Maker* m, Pull pull, double target)
@@ -239,7 +239,7 @@ static void PullTurn(Maker* m, Pull pull, snwQuat target)
         snwVec3 axis = {i == 0, i == 1, i == 2};
         pull.toTarget = snwVec3_Dot(axis, toTarget);
         pull.toStart = snwVec3_Dot(axis, toStart);
-        Soften(AddAngle(m, snw_rowSoft, 0.0, axis, 1.0), pull);
+        SoftenRow(AddAngle(m, snw_rowSoft, 0.0, axis, 1.0), pull);
     }
 }
 
@@ -248,7 +248,7 @@ static void PullSlide(Maker* m, Pull pull, double target)
     double now = LengthAlong(&m->now, m->joint->axis);
     pull.toTarget = target - now;
     pull.toStart = LengthAlong(&m->start, m->joint->axis) - now;
-    Soften(AddLength(m, snw_rowSoft, 0.0, m->joint->axis, 1.0), pull);
+    SoftenRow(AddLength(m, snw_rowSoft, 0.0, m->joint->axis, 1.0), pull);
 }
 
 // The joint's own target.

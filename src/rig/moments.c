@@ -18,7 +18,7 @@ typedef struct Builder
     int* pairs;     // handleCount square, lower triangle
 } Builder;
 
-static bool Counts(const snwMomentsDef* def, int vertex)
+static bool CountsInMoments(const snwMomentsDef* def, int vertex)
 {
     return def->masses[vertex] > 0 && (def->held == NULL || def->held[vertex] == 0);
 }
@@ -47,13 +47,13 @@ static void ListVertices(Builder* b)
 {
     const snwWeights* w = b->def->weights;
     for (int i = 0; i < w->vertexCount; ++i)
-        for (int e = w->starts[i]; e < w->starts[i + 1] && Counts(b->def, i); ++e)
+        for (int e = w->starts[i]; e < w->starts[i + 1] && CountsInMoments(b->def, i); ++e)
             b->starts[w->handles[e] + 2]++;
     for (int k = 0; k < w->handleCount; ++k)
         b->starts[k + 2] += b->starts[k + 1];
     for (int i = 0; i < w->vertexCount; ++i)
     {
-        for (int e = w->starts[i]; e < w->starts[i + 1] && Counts(b->def, i); ++e)
+        for (int e = w->starts[i]; e < w->starts[i + 1] && CountsInMoments(b->def, i); ++e)
         {
             int at = b->starts[w->handles[e] + 1]++;
             b->vertices[at] = i, b->shares[at] = w->values[e];
@@ -62,12 +62,12 @@ static void ListVertices(Builder* b)
 }
 
 // Marks pairs that meet with 1, then numbers them. Returns their number.
-static int NumberPairs(Builder* b, int* starts)
+static int NumberMeetingPairs(Builder* b, int* starts)
 {
     const snwWeights* w = b->def->weights;
     int handles = w->handleCount, count = 0;
     for (int i = 0; i < w->vertexCount; ++i)
-        for (int e = w->starts[i]; e < w->starts[i + 1] && Counts(b->def, i); ++e)
+        for (int e = w->starts[i]; e < w->starts[i + 1] && CountsInMoments(b->def, i); ++e)
             for (int f = w->starts[i]; f <= e; ++f)
                 b->pairs[(size_t)w->handles[e] * (size_t)handles + (size_t)w->handles[f]] = 1;
 
@@ -94,7 +94,7 @@ static void AddToPair(snwMomentPair* pair, double mass, snwVec3 own, snwVec3 oth
     pair->p2 = snwMat3_Add(pair->p2, snwMat3_Outer(snwVec3_Scale(own, mass), other));
 }
 
-static void FillHandles(int begin, int end, void* data)
+static void FillMoments(int begin, int end, void* data)
 {
     const Builder* b = data;
     const snwMomentsDef* def = b->def;
@@ -130,14 +130,14 @@ snwResult snwMoments_Create(snwContext* context, const snwMomentsDef* def, snwMo
     if (made)
     {
         ListVertices(&builder);
-        moments->pairCount = NumberPairs(&builder, moments->starts);
+        moments->pairCount = NumberMeetingPairs(&builder, moments->starts);
         moments->pairs = snwAllocArray(context, (size_t)moments->pairCount, sizeof *moments->pairs);
         made = moments->pairs != NULL;
     }
 
     // A task per handle: pairs are summed in the order of vertices, whatever the number of threads.
     if (made)
-        snwParallelFor(context, handles, 1, FillHandles, &builder);
+        snwParallelFor(context, handles, 1, FillMoments, &builder);
     FreeBuilder(context, &builder);
     if (!made)
         snwMoments_Free(context, moments);
@@ -154,7 +154,7 @@ void snwMoments_Free(snwContext* context, snwMoments* moments)
 // ---------------------------------------------------------------------------------------------------------------------
 // Matrices
 
-static void PutBlock(double* matrix, size_t stride, snwMat3 block)
+static void PutMatrixBlock(double* matrix, size_t stride, snwMat3 block)
 {
     for (int i = 0; i < 3; ++i)
         memcpy(matrix + (size_t)i * stride, block.m[i], sizeof block.m[i]);
@@ -165,10 +165,10 @@ static void PutRigPair(const snwMomentPair* pair, snwMat3 own, snwMat3 other, do
     snwMat3 y = snwMat3_MulTranspose(snwMat3_Mul(own, pair->p2), other);
     double trace = snwMat3_Trace(y);
     snwMat3 turn = snwMat3_Sub(snwMat3_Diagonal(trace, trace, trace), snwMat3_Transpose(y));
-    PutBlock(matrix, stride, snwMat3_Diagonal(pair->p0, pair->p0, pair->p0));
-    PutBlock(matrix + 3, stride, snwMat3_Skew(snwVec3_Negate(snwMat3_MulVec(other, pair->p1Back))));
-    PutBlock(matrix + 3 * stride, stride, snwMat3_Skew(snwMat3_MulVec(own, pair->p1)));
-    PutBlock(matrix + 3 * stride + 3, stride, turn);
+    PutMatrixBlock(matrix, stride, snwMat3_Diagonal(pair->p0, pair->p0, pair->p0));
+    PutMatrixBlock(matrix + 3, stride, snwMat3_Skew(snwVec3_Negate(snwMat3_MulVec(other, pair->p1Back))));
+    PutMatrixBlock(matrix + 3 * stride, stride, snwMat3_Skew(snwMat3_MulVec(own, pair->p1)));
+    PutMatrixBlock(matrix + 3 * stride + 3, stride, turn);
 }
 
 void snwMoments_RigMatrix(const snwMoments* moments, const snwMat3* rotations, double* matrix)
@@ -193,7 +193,7 @@ void snwMoments_AffineMatrix(const snwMoments* moments, double* matrix)
         {
             const snwMomentPair* pair = &moments->pairs[at];
             double* block = matrix + 4 * (size_t)k * n + 4 * (size_t)pair->other;
-            PutBlock(block, n, pair->p2);
+            PutMatrixBlock(block, n, pair->p2);
             block[3] = pair->p1.x, block[n + 3] = pair->p1.y, block[2 * n + 3] = pair->p1.z;
             memcpy(
                 block + 3 * n, (double[]){pair->p1Back.x, pair->p1Back.y, pair->p1Back.z, pair->p0}, 4 * sizeof *block);

@@ -18,7 +18,7 @@ static const double s_leastTurn = 1e-12; // of a handle's mass and the size
 // ---------------------------------------------------------------------------------------------------------------------
 // Checks
 
-static snwResult CheckMesh(const snwRigFitDef* def, snwMessage* message)
+static snwResult CheckRigMesh(const snwRigFitDef* def, snwMessage* message)
 {
     if (def->dimension != 2 && def->dimension != 3)
         return snwFail(message, snw_errorArgument, NULL, "a rig has 2 or 3 dimensions, not %d", def->dimension);
@@ -70,7 +70,7 @@ static int LinkOf(const snwRigFitDef* def, int handle)
     return -1;
 }
 
-static snwResult CheckLinks(const snwRigFitDef* def, snwMessage* message)
+static snwResult CheckRigLinks(const snwRigFitDef* def, snwMessage* message)
 {
     int handles = def->weights->handleCount;
     for (int i = 0; i < def->linkCount; ++i)
@@ -223,7 +223,7 @@ static void PutPair(snwRigFit* model, int k, const snwMomentPair* pair)
 }
 
 // Those that share flesh, [k][l]: what the motion of l does to k.
-static void PutBlock(const snwRigMoments* moments, int at, snwPairBlock block)
+static void PutMomentsBlock(const snwRigMoments* moments, int at, snwPairBlock block)
 {
     block[0][0] = moments->p0[at];
     for (int b = 0; b < 3; ++b)
@@ -258,7 +258,7 @@ static snwResult PutPairs(snwRigFit* model, snwMessage* message)
             if (p0[at] == 0)
                 continue;
             others[next] = l;
-            PutBlock(&model->moments, at, blocks[next++]);
+            PutMomentsBlock(&model->moments, at, blocks[next++]);
         }
         starts[k + 1] = next;
     }
@@ -337,7 +337,7 @@ static snwRigPassKind PassKind(const snwRigFitDef* def)
     return snw_passFlat;
 }
 
-static snwResult MakePass(snwContext* context, const snwRigFitDef* def, snwRigFit* model, snwMessage* message)
+static snwResult MakeFitPass(snwContext* context, const snwRigFitDef* def, snwRigFit* model, snwMessage* message)
 {
     snwRigPassDef pass = {PassKind(def), def->vertexCount, def->rest, def->masses, def->weights, NULL};
     unsigned char moving[snw_maxRigHandles];
@@ -348,7 +348,7 @@ static snwResult MakePass(snwContext* context, const snwRigFitDef* def, snwRigFi
 }
 
 // Rows of places have a term for each handle on the way to the root.
-static void CountRows(snwRigFit* model)
+static void CountRigRows(snwRigFit* model)
 {
     int rows = snw_maxJointRows * model->linkCount + 2 * model->handleCount;
     model->trees = model->linkCount > 0;
@@ -359,7 +359,7 @@ static void CountRows(snwRigFit* model)
     model->mostTerms = 2 * rows + (model->mostTerms + places) * (model->trees ? model->handleCount : 1);
 }
 
-static snwResult FillModel(snwContext* context, const snwRigFitDef* def, snwRigFit* model, snwMessage* message)
+static snwResult FillRigFit(snwContext* context, const snwRigFitDef* def, snwRigFit* model, snwMessage* message)
 {
     model->dimension = def->dimension;
     model->handleCount = def->weights->handleCount;
@@ -373,16 +373,16 @@ static snwResult FillModel(snwContext* context, const snwRigFitDef* def, snwRigF
         return snwFailMemory(message);
     for (int k = 0; k < model->handleCount; ++k)
         model->turnCount += snwRigFit_Turns(model, k);
-    CountRows(model);
-    snwResult result = MakePass(context, def, model, message);
+    CountRigRows(model);
+    snwResult result = MakeFitPass(context, def, model, message);
     return result == snw_ok ? PutMoments(context, model, def, message) : result;
 }
 
 snwResult snwRigFit_Create(snwContext* context, const snwRigFitDef* def, snwRigFit** out, snwMessage* message)
 {
     *out = NULL;
-    snwResult result = CheckMesh(def, message);
-    result = result == snw_ok ? CheckLinks(def, message) : result;
+    snwResult result = CheckRigMesh(def, message);
+    result = result == snw_ok ? CheckRigLinks(def, message) : result;
     result = result == snw_ok ? CheckEquations(def, message) : result;
     if (result < 0)
         return result;
@@ -390,7 +390,7 @@ snwResult snwRigFit_Create(snwContext* context, const snwRigFitDef* def, snwRigF
     if (model == NULL)
         return snwFailMemory(message);
     model->arena.context = context;
-    result = FillModel(context, def, model, message);
+    result = FillRigFit(context, def, model, message);
     if (result < 0)
         snwRigFit_Destroy(context, model);
     else
@@ -636,7 +636,7 @@ void snwRigFit_Gather(snwContext* context, const snwRigFit* model, snwRigFitScra
 }
 
 // Where the map takes the pass' centre.
-static snwVec3 CentreOf(const snwRigFit* model, int handle, const snwRigPose* pose)
+static snwVec3 CentreOfHandle(const snwRigFit* model, int handle, const snwRigPose* pose)
 {
     snwVec3 arm = snwVec3_Sub(model->pass.centre, model->handles[handle].origin);
     return snwVec3_Add(pose[handle].place, snwMat3_MulVec(pose[handle].linear, arm));
@@ -676,7 +676,7 @@ static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 orig
     // A number per lane, so that kernels load instead of broadcast.
     for (int k = 0; k < model->handleCount; ++k)
     {
-        snwVec3 move = snwVec3_Sub(CentreOf(model, k, pose), origin);
+        snwVec3 move = snwVec3_Sub(CentreOfHandle(model, k, pose), origin);
         double moves[3] = {move.x, move.y, move.z};
         for (int a = 0; a < d; ++a)
         {
@@ -688,16 +688,16 @@ static void PutMaps(const snwRigFit* model, const snwRigPose* pose, snwVec3 orig
 }
 
 // The middle of where the handles take the centre, by mass, as floats relative to an origin have it.
-static snwVec3 MiddleOf(const snwRigFit* model, const snwRigPose* pose, snwVec3 from, float origin[3])
+static snwVec3 MiddleOfPose(const snwRigFit* model, const snwRigPose* pose, snwVec3 from, float origin[3])
 {
     snwVec3 sum = {0};
     double total = 0;
     for (int k = 0; k < model->handleCount; ++k)
     {
         double mass = model->moments.p0[k * model->stride + k];
-        sum = snwVec3_MulAdd(sum, mass, CentreOf(model, k, pose)), total += mass;
+        sum = snwVec3_MulAdd(sum, mass, CentreOfHandle(model, k, pose)), total += mass;
     }
-    sum = total > 0 ? snwVec3_Scale(sum, 1 / total) : CentreOf(model, 0, pose);
+    sum = total > 0 ? snwVec3_Scale(sum, 1 / total) : CentreOfHandle(model, 0, pose);
     sum = snwVec3_Rounded(snwVec3_Sub(sum, from));
     origin[0] = (float)sum.x, origin[1] = (float)sum.y, origin[2] = (float)sum.z;
     return snwVec3_Add(from, sum);
@@ -721,7 +721,7 @@ void snwRigFit_ApplyFlesh(snwContext* context, const snwRigFit* model, snwRigFit
     if (blend.flesh.rows != NULL)
         PutMaps(model, scratch->answer, (snwVec3){0}, scratch->changes);
     if (rigged != NULL)
-        PutMaps(model, pose, MiddleOf(model, pose, flesh != NULL ? flesh->origin : (snwVec3){0}, blend.origin),
+        PutMaps(model, pose, MiddleOfPose(model, pose, flesh != NULL ? flesh->origin : (snwVec3){0}, blend.origin),
             scratch->maps);
     if (blend.flesh.rows != NULL || rigged != NULL)
         snwRigPass_Blend(context, &model->pass, &blend);

@@ -19,7 +19,7 @@ static const double s_beside = 0.02; // rad: limits that are nearer take part fr
 // ---------------------------------------------------------------------------------------------------------------------
 // Which rows take part
 
-static double Wanted(const snwRigRow* row, const snwRigPush* push)
+static double WantedRow(const snwRigRow* row, const snwRigPush* push)
 {
     return row->atLeast && push->reach == 0 ? fmin(0, -row->error) : -push->reach * row->error;
 }
@@ -51,7 +51,7 @@ static bool ChoosePassed(snwRigFitScratch* s, const snwRigPush* push)
     for (int i = 0; i < s->rowCount; ++i)
     {
         snwRigRow* row = &s->rows[i];
-        if (row->chosen || TurnsSeen(s, row) >= Wanted(row, push))
+        if (row->chosen || TurnsSeen(s, row) >= WantedRow(row, push))
             continue;
         row->chosen = any = true;
     }
@@ -80,7 +80,7 @@ static bool IsSameRow(const snwRigFitScratch* s, const snwRigRow* row, const snw
 }
 
 // Copies the chosen rows to the kept ones. Returns whether nothing changed but errors.
-static bool Keep(snwRigFitScratch* s)
+static bool KeepChosenRows(snwRigFitScratch* s)
 {
     snwRigKept* kept = &s->kept;
     int count = 0, terms = 0;
@@ -200,10 +200,10 @@ static void AddMovesProducts(const snwRigFit* model, snwRigFitScratch* s)
 }
 
 // Panels and Gram matrix of the chosen rows.
-static void Sweep(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
+static void FillPanels(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
     snwRigKept* kept = &s->kept;
-    bool pure = snwRigSystem_IsOf(model, s->fit, pose), same = Keep(s);
+    bool pure = snwRigSystem_IsOf(model, s->fit, pose), same = KeepChosenRows(s);
     if (same && pure && kept->version == s->fit->version)
         return;
     kept->version = pure ? s->fit->version : -1;
@@ -238,7 +238,7 @@ static void FindLambda(const snwRigFit* model, snwRigFitScratch* s, const snwRig
 }
 
 // step's moves are those without any forces of rows.
-static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPush* push)
+static void PushChosenRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPush* push)
 {
     snwRigKept* kept = &s->kept;
     snwDense_MulRows(&s->fit->factor, kept->count, kept->panels, s->step.turns, kept->right);
@@ -247,18 +247,18 @@ static void PushRows(const snwRigFit* model, snwRigFitScratch* s, const snwRigPu
         const snwRigRow* row = &kept->rows[i];
         for (int a = 0; a < snwRigFit_Dimension(model); ++a)
             kept->right[i] += MoveSeen(kept, row, a, s->step.moves[a]);
-        kept->right[i] = Wanted(row, push) - kept->right[i];
+        kept->right[i] = WantedRow(row, push) - kept->right[i];
     }
     FindLambda(model, s, push);
 }
 
-static void AddForces(const snwRigFit* model, snwRigFitScratch* s)
+static void AddRowForces(const snwRigFit* model, snwRigFitScratch* s)
 {
     for (int i = 0; i < s->kept.count; ++i)
         snwRigSystem_AddRow(model, s->fit, s->kept.terms, &s->kept.rows[i], s->kept.lambda[i], &s->right);
 }
 
-static void FindTurns(snwRigFitScratch* s)
+static void FindPushedTurns(snwRigFitScratch* s)
 {
     snwDense_AddRows(&s->fit->factor, s->kept.count, s->kept.panels, s->kept.lambda, s->step.turns);
     snwDense_Backward(&s->fit->factor, s->step.turns);
@@ -286,14 +286,14 @@ void snwRigFit_SolveTurns(
     ChooseNear(s);
     do
     {
-        Sweep(model, s, pose);
+        FillPanels(model, s, pose);
         memcpy(s->step.turns, s->right.turns, (size_t)s->fit->n * sizeof(double));
         snwDense_Forward(&s->fit->factor, s->step.turns);
-        PushRows(model, s, push);
-        FindTurns(s);
+        PushChosenRows(model, s, push);
+        FindPushedTurns(s);
     } while (ChoosePassed(s, push));
 
-    AddForces(model, s);
+    AddRowForces(model, s);
 }
 
 // Errors of the kept rows at another pose. False: other rows count there.
@@ -323,8 +323,8 @@ bool snwRigFit_CloseAgain(const snwRigFit* model, snwRigFitScratch* scratch, con
         memset(s->right.moves[a], 0, (size_t)model->stride * sizeof(double));
     memset(s->step.turns, 0, (size_t)s->fit->n * sizeof(double));
     FindLambda(model, s, &(snwRigPush){1, softness, 0});
-    FindTurns(s);
-    AddForces(model, s);
+    FindPushedTurns(s);
+    AddRowForces(model, s);
     snwRigSystem_Return(model, s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
     return true;
 }

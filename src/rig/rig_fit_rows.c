@@ -21,7 +21,7 @@ typedef struct Maker
     const snwRigPose* pose;
 } Maker;
 
-static snwRigRow* AddRow(const Maker* m, bool length, double error)
+static snwRigRow* AddRigRow(const Maker* m, bool length, double error)
 {
     snwRigFitScratch* s = m->scratch;
     assert(s->rowCount < m->model->mostRows);
@@ -33,7 +33,7 @@ static snwRigRow* AddRow(const Maker* m, bool length, double error)
 // A row about how a joint turns.
 static snwRigRow* AddJointRow(const Maker* m, bool length, bool atLeast, double error)
 {
-    snwRigRow* row = AddRow(m, length, error);
+    snwRigRow* row = AddRigRow(m, length, error);
     row->atLeast = atLeast;
     row->firm = snwRigFit_IsJoined(m->scratch);
     return row;
@@ -63,7 +63,7 @@ static double AngleOf(const snwRigPose* pose)
 // Rules and parts of rotations
 
 // What turning a handle moves coordinate a of a point by, times sign: A arm.
-static void AddTurns(const Maker* m, snwRigTerm* term, snwVec3 arm, int a, double sign)
+static void AddTurnTerms(const Maker* m, snwRigTerm* term, snwVec3 arm, int a, double sign)
 {
     double arms[3] = {arm.x, arm.y, arm.z}, turn[3];
     for (int c = 0; c < snwRigFit_Turns(m->model, term->handle); ++c)
@@ -86,13 +86,13 @@ static void AddPlace(const Maker* m, snwRigRow* row, int handle, int a, double f
     {
         snwRigTerm* term = AddTerm(m, row, k);
         snwVec3 arm = snwRigTree_Arm(m->model, tree, k, below);
-        AddTurns(m, term, arm, a, factor);
+        AddTurnTerms(m, term, arm, a, factor);
         term->arm = snwVec3_Length(arm);
         term->move[a] = tree->parent[k] < 0 ? factor : 0;
     }
 }
 
-static double PlaceOf(const snwRigPose* pose, int a)
+static double PlaceOnAxis(const snwRigPose* pose, int a)
 {
     return a == 0 ? pose->place.x : a == 1 ? pose->place.y : pose->place.z;
 }
@@ -106,7 +106,7 @@ static double AddFreedom(const Maker* m, snwRigRow* row, const snwLinearTerm* of
         if (of->dof == (uint32_t)snw_dofX << a)
         {
             AddPlace(m, row, of->handle, a, of->coefficient);
-            return of->coefficient * PlaceOf(pose, a);
+            return of->coefficient * PlaceOnAxis(pose, a);
         }
     }
 
@@ -151,7 +151,7 @@ double snwRigFit_RuleError(const snwRigFit* model, int rule, double value, const
 
 static void AddRule(const Maker* m, const snwRigEquation* equation, double value)
 {
-    snwRigRow* row = AddRow(m, false, 0);
+    snwRigRow* row = AddRigRow(m, false, 0);
     double sum = -value;
     for (int i = 0; i < equation->termCount; ++i)
     {
@@ -163,7 +163,7 @@ static void AddRule(const Maker* m, const snwRigEquation* equation, double value
 }
 
 // Some parts of a 3D rotation, not all of them: those are no rows.
-static void AddParts(const Maker* m, int handle, const snwRigTarget* target)
+static void AddTurnParts(const Maker* m, int handle, const snwRigTarget* target)
 {
     uint32_t bits = target->given & (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ);
     bool all = bits == (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ);
@@ -175,7 +175,7 @@ static void AddParts(const Maker* m, int handle, const snwRigTarget* target)
     {
         if ((bits & (uint32_t)snw_dofRotationX << i) == 0)
             continue;
-        snwRigRow* row = AddRow(m, false, 0);
+        snwRigRow* row = AddRigRow(m, false, 0);
         row->error = AddFreedom(m, row, &(snwLinearTerm){handle, (uint32_t)snw_dofRotationX << i, 1}) - parts[i];
     }
 }
@@ -184,7 +184,7 @@ static void AddParts(const Maker* m, int handle, const snwRigTarget* target)
 static snwRigRow* AddPlaceRow(const Maker* m, int handle, int a, const snwRigTarget* target)
 {
     const snwRigPose wanted = {.place = target->place};
-    snwRigRow* row = AddRow(m, true, PlaceOf(&m->pose[handle], a) - PlaceOf(&wanted, a));
+    snwRigRow* row = AddRigRow(m, true, PlaceOnAxis(&m->pose[handle], a) - PlaceOnAxis(&wanted, a));
     AddPlace(m, row, handle, a, 1);
     return row;
 }
@@ -203,7 +203,7 @@ static snwRigRow* AddLeavingTurn(const Maker* m, int handle, int part, snwQuat w
 {
     snwQuat away = snwQuat_Mul(RotationOf(&m->pose[handle]), snwQuat_Conjugate(snwQuat_Normalize(wanted)));
     snwJointAngle angle = snwJointAngle_Part(away, part);
-    snwRigRow* row = AddRow(m, false, angle.value);
+    snwRigRow* row = AddRigRow(m, false, angle.value);
     double* turn = AddTerm(m, row, handle)->turn;
     if (snwRigFit_Dimension(m->model) == 2)
         turn[0] = 1;
@@ -244,7 +244,7 @@ static void AddAllLeaving(const Maker* m, const snwRigHold* hold)
 // ---------------------------------------------------------------------------------------------------------------------
 // Joints
 
-static snwVec3 PointOf(const Maker* m, int handle, snwVec3 point)
+static snwVec3 PointOnHandle(const Maker* m, int handle, snwVec3 point)
 {
     if (handle < 0)
         return point;
@@ -254,7 +254,7 @@ static snwVec3 PointOf(const Maker* m, int handle, snwVec3 point)
 }
 
 // Coordinate a of a handle's point, times sign.
-static void AddPoint(const Maker* m, snwRigRow* row, int handle, snwVec3 point, int a, double sign)
+static void AddPointTerms(const Maker* m, snwRigRow* row, int handle, snwVec3 point, int a, double sign)
 {
     if (handle < 0)
         return;
@@ -262,20 +262,20 @@ static void AddPoint(const Maker* m, snwRigRow* row, int handle, snwVec3 point, 
     snwVec3 arm = snwVec3_Sub(point, m->model->handles[handle].origin);
     term->move[a] = sign;
     term->arm = snwVec3_Length(arm);
-    AddTurns(m, term, arm, a, sign);
+    AddTurnTerms(m, term, arm, a, sign);
 }
 
 static void AddMeeting(const Maker* m, const snwRigLink* link)
 {
     if (snwRigFit_IsJoined(m->scratch))
         return;
-    snwVec3 gap = snwVec3_Sub(PointOf(m, link->child, link->joint), PointOf(m, link->parent, link->joint));
+    snwVec3 gap = snwVec3_Sub(PointOnHandle(m, link->child, link->joint), PointOnHandle(m, link->parent, link->joint));
     double gaps[3] = {gap.x, gap.y, gap.z};
     for (int a = 0; a < snwRigFit_Dimension(m->model); ++a)
     {
-        snwRigRow* row = AddRow(m, true, gaps[a]);
-        AddPoint(m, row, link->child, link->joint, a, 1);
-        AddPoint(m, row, link->parent, link->joint, a, -1);
+        snwRigRow* row = AddRigRow(m, true, gaps[a]);
+        AddPointTerms(m, row, link->child, link->joint, a, 1);
+        AddPointTerms(m, row, link->parent, link->joint, a, -1);
     }
 }
 
@@ -317,7 +317,7 @@ static void AddFlatLimits(const Maker* m, const snwRigLink* link)
     }
 }
 
-static snwJointRowsDef RowsOf(const snwRigFit* model, const snwRigLink* link, const snwRigPose* pose, bool shut)
+static snwJointRowsDef RowsOfLink(const snwRigFit* model, const snwRigLink* link, const snwRigPose* pose, bool shut)
 {
     snwJointRowsDef def = {.joint = &link->limits, .h = 1, .shut = shut};
     int handles[2] = {link->child, link->parent};
@@ -330,7 +330,7 @@ static snwJointRowsDef RowsOf(const snwRigFit* model, const snwRigLink* link, co
     return def;
 }
 
-static void CopyRow(const Maker* m, const snwRigLink* link, const snwJointRow* from, bool length)
+static void CopyLinkRow(const Maker* m, const snwRigLink* link, const snwJointRow* from, bool length)
 {
     snwRigRow* row = AddJointRow(m, length, from->kind == snw_rowAtLeast, from->error);
     int handles[2] = {link->child, link->parent};
@@ -348,7 +348,7 @@ static void AddSolidJoint(const Maker* m, const snwRigLink* link)
 {
     snwJointRow rows[snw_maxJointRows];
     bool slides = snwJointType_Slides(link->limits.type), meets = snwRigLink_IsMeeting(link);
-    snwJointRowsDef def = RowsOf(m->model, link, m->pose, meets);
+    snwJointRowsDef def = RowsOfLink(m->model, link, m->pose, meets);
     int count = snwJointRows_Make(&def, rows), lengths = slides ? 2 : 0;
     if (meets)
         AddMeeting(m, link);
@@ -357,7 +357,7 @@ static void AddSolidJoint(const Maker* m, const snwRigLink* link)
         bool limit = rows[i].kind == snw_rowAtLeast;
         bool length = limit ? slides : i < lengths;
         if (!limit || rows[i].error < (slides ? m->model->size : s_near))
-            CopyRow(m, link, &rows[i], length);
+            CopyLinkRow(m, link, &rows[i], length);
         else
             m->scratch->rowId++;
     }
@@ -405,7 +405,7 @@ void snwRigFit_MakeRows(
             AddRule(&m, &model->equations[i], hold->rules[i].value);
     for (int k = 0; k < model->handleCount; ++k)
     {
-        AddParts(&m, k, &hold->targets[k]);
+        AddTurnParts(&m, k, &hold->targets[k]);
         AddGivenPlaces(&m, k, &hold->targets[k]);
     }
 
@@ -474,7 +474,7 @@ double snwRigFit_Bent(const snwRigFit* model, const snwRigFitScratch* scratch)
 
 static double JointGap(const Maker* m, const snwRigLink* link)
 {
-    snwVec3 gap = snwVec3_Sub(PointOf(m, link->child, link->joint), PointOf(m, link->parent, link->joint));
+    snwVec3 gap = snwVec3_Sub(PointOnHandle(m, link->child, link->joint), PointOnHandle(m, link->parent, link->joint));
     gap.z = snwRigFit_Dimension(m->model) == 3 ? gap.z : 0;
     return snwRigLink_IsMeeting(link) ? snwVec3_Length(gap) : 0;
 }
@@ -528,7 +528,7 @@ void snwRigFit_TakeGoals(snwRigFitScratch* scratch)
 // ---------------------------------------------------------------------------------------------------------------------
 // From root to tail
 
-static double Clamp(const snwJointDef* joint, double angle)
+static double ClampAngle(const snwJointDef* joint, double angle)
 {
     if (joint->lower > joint->upper)
         return angle;
@@ -539,7 +539,7 @@ static double Clamp(const snwJointDef* joint, double angle)
 // What is left about the axis, within the range.
 static snwQuat ClampTwist(const snwJointDef* joint, snwQuat turn)
 {
-    return snwQuat_FromAxisAngle(joint->axis, Clamp(joint, snwJointAngle_Twist(turn, joint->axis).value));
+    return snwQuat_FromAxisAngle(joint->axis, ClampAngle(joint, snwJointAngle_Twist(turn, joint->axis).value));
 }
 
 // The part of a vector along an axis brought into a range, if there is one.
@@ -580,8 +580,8 @@ static snwQuat ClampTurn(const snwJointDef* joint, snwQuat turn)
             snwJointDef second = *joint;
             if (joint->lower2 < joint->upper2)
                 second.lower = joint->lower2, second.upper = joint->upper2;
-            return snwQuat_Mul(snwQuat_FromAxisAngle(joint->axis, Clamp(joint, angles.first.value)),
-                snwQuat_FromAxisAngle(joint->axis2, Clamp(&second, angles.second.value)));
+            return snwQuat_Mul(snwQuat_FromAxisAngle(joint->axis, ClampAngle(joint, angles.first.value)),
+                snwQuat_FromAxisAngle(joint->axis2, ClampAngle(&second, angles.second.value)));
         }
         case snw_jointPrismatic:
         case snw_jointFixed:
@@ -600,7 +600,7 @@ static void ClampLink(const snwRigFit* model, const snwRigLink* link, snwRigPose
     if (snwRigFit_Dimension(model) == 2)
     {
         bool fixed = link->limits.type == snw_jointFixed;
-        double angle = fixed ? 0 : Clamp(&link->limits, FlatAngle(link, pose));
+        double angle = fixed ? 0 : ClampAngle(&link->limits, FlatAngle(link, pose));
         turn = snwQuat_FromAxisAngle((snwVec3){0, 0, 1}, FlatSign(link) * angle);
     }
     else
@@ -627,7 +627,8 @@ void snwRigFit_Shut(const snwRigFit* model, const snwRigHold* hold, bool all, sn
         Maker m = {.model = model, .pose = pose};
 
         // Then the child is moved so that the joint is shut, but for coordinates that are given.
-        snwVec3 gap = snwVec3_Sub(PointOf(&m, link->child, link->joint), PointOf(&m, link->parent, link->joint));
+        snwVec3 gap = snwVec3_Sub(
+            PointOnHandle(&m, link->child, link->joint), PointOnHandle(&m, link->parent, link->joint));
         snwVec3* place = &pose[link->child].place;
         place->x -= (given & snw_dofX) == 0 ? gap.x : 0;
         place->y -= (given & snw_dofY) == 0 ? gap.y : 0;

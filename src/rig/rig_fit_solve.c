@@ -88,7 +88,7 @@ static void UseSystem(snwRigFitScratch* s, snwRigSystem* system)
     s->rowsAlone = false;
 }
 
-static void UseHandles(const snwRigFit* model, snwRigFitScratch* s)
+static void UseLooseHandles(const snwRigFit* model, snwRigFitScratch* s)
 {
     UseSystem(s, &s->loose);
     snwRigSystem_Set(model, s->fit, s->moves, s->turns, s_fitShare);
@@ -136,7 +136,7 @@ static void NoteFree(const snwRigFit* model, snwRigFitScratch* s, const snwRigHo
     }
     bool trees = model->trees && hold->chains == snw_rigChainsJoined;
     if (!trees || !UseTrees(model, s, targets, widest))
-        UseHandles(model, s);
+        UseLooseHandles(model, s);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ static const snwRigPlanes* FitForces(const snwRigFit* model, snwRigFitScratch* s
 }
 
 // C, with linear parts in place of turns, in `forces`.
-static void FindForces(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
+static void FindRigForces(const snwRigFit* model, snwRigFitScratch* s, const snwRigPose* pose)
 {
     for (int k = 0; k < model->handleCount; ++k)
     {
@@ -180,7 +180,7 @@ static void FindForces(const snwRigFit* model, snwRigFitScratch* s, const snwRig
 }
 
 // Forces as a system sees them, in `right`.
-static void PutRight(const snwRigFit* model, snwRigFitScratch* s, const snwRigSystem* system, const snwRigPose* pose)
+static void PutFitRight(const snwRigFit* model, snwRigFitScratch* s, const snwRigSystem* system, const snwRigPose* pose)
 {
     const snwRigPlanes* forces = system == s->fit ? FitForces(model, s) : &s->forces;
     for (int a = 0; a < snwRigFit_Dimension(model); ++a)
@@ -276,7 +276,7 @@ static void TurnHandle(const snwRigFit* model, int handle, const double* turns, 
     }
 }
 
-static void TakeStep(const snwRigFit* model, const snwRigFitScratch* s, snwRigPose* pose)
+static void TakeFitStep(const snwRigFit* model, const snwRigFitScratch* s, snwRigPose* pose)
 {
     const snwRigSystem* system = s->fit;
     for (int k = 0; k < model->handleCount; ++k)
@@ -295,7 +295,7 @@ static void TakeStep(const snwRigFit* model, const snwRigFitScratch* s, snwRigPo
 // ---------------------------------------------------------------------------------------------------------------------
 // The fit
 
-static snwRigPush PushOf(const snwRigFit* model, const snwRigFitScratch* s)
+static snwRigPush PushOfFit(const snwRigFit* model, const snwRigFitScratch* s)
 {
     double gap = snwRigFit_Gap(model, s);
     if (s->strained)
@@ -306,7 +306,7 @@ static snwRigPush PushOf(const snwRigFit* model, const snwRigFitScratch* s)
 // With rows the whole step is shortened: cut one by one, handles would come apart.
 static double FitStep(const snwRigFit* model, snwRigFitScratch* s, snwRigPose* pose)
 {
-    snwRigPush push = PushOf(model, s);
+    snwRigPush push = PushOfFit(model, s);
     snwRigFit_SolveTurns(model, s, pose, &push);
     double largest = LargestTurn(model, s);
     if (s->rowCount == 0)
@@ -314,7 +314,7 @@ static double FitStep(const snwRigFit* model, snwRigFitScratch* s, snwRigPose* p
     snwRigSystem_Return(model, s->fit, pose, s->right.moves, &s->step, (double* const(*)[3])s->linear);
     if (s->rowCount > 0 && largest > s_mostTurn)
         ScaleStep(model, s, s_mostTurn / largest);
-    TakeStep(model, s, pose);
+    TakeFitStep(model, s, pose);
     return largest;
 }
 
@@ -335,7 +335,7 @@ static double TryRepair(
     }
     ScaleStep(model, s, fmin(1, s_mostTurn / fmax(LargestTurn(model, s), DBL_MIN)));
     memcpy(s->tried, pose, (size_t)model->handleCount * sizeof *pose);
-    TakeStep(model, s, s->tried);
+    TakeFitStep(model, s, s->tried);
     snwRigFit_MakeRows(model, s, hold, s->tried);
     return snwRigFit_Gap(model, s);
 }
@@ -436,7 +436,7 @@ static void Stiffen(const snwRigFit* model, snwRigFitScratch* s, const snwRigPos
     system->sound = false;
 }
 
-static void Relax(const snwRigFit* model, snwRigFitScratch* s)
+static void RelaxHandles(const snwRigFit* model, snwRigFitScratch* s)
 {
     memset(s->fit->stiffness, 0, (size_t)model->handleCount * sizeof(double));
     s->fit->sound = false;
@@ -470,14 +470,14 @@ static void FitCarefully(
         snwRigFit_MakeRows(model, s, hold, pose);
         if (s->strained)
             snwRigFit_TakeGoals(s);
-        FindForces(model, s, pose);
+        FindRigForces(model, s, pose);
         Stiffen(model, s, pose);
         snwRigSystem_Factor(model, s->fit, pose);
-        PutRight(model, s, s->fit, pose);
+        PutFitRight(model, s, s->fit, pose);
         turn = FitStep(model, s, pose);
     }
 
-    Relax(model, s);
+    RelaxHandles(model, s);
     snwRigFit_MakeRows(model, s, hold, pose);
     report->gap = snwRigFit_Gap(model, s);
 }
@@ -498,8 +498,8 @@ static bool FitFreely(
     else
     {
         snwRigSystem_Factor(model, s->fit, pose);
-        FindForces(model, s, pose);
-        PutRight(model, s, s->fit, pose);
+        FindRigForces(model, s, pose);
+        PutFitRight(model, s, s->fit, pose);
         snwRigFit_MakeRows(model, s, hold, pose);
         report->largest = FitStep(model, s, pose);
     }
@@ -521,7 +521,7 @@ static bool HasGivenRows(const snwRigFitScratch* s)
 }
 
 // From the last pose, with what is given.
-static void Start(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose)
+static void StartPose(const snwRigFit* model, snwRigFitScratch* s, const snwRigHold* hold, snwRigPose* pose)
 {
     size_t bytes = (size_t)model->handleCount * sizeof *pose;
     if (snwRigFit_IsJoined(s))
@@ -541,9 +541,9 @@ static void FitStrained(
 {
     if (snwRigFit_IsJoined(s) && HasGivenRows(s))
     {
-        UseHandles(model, s);
+        UseLooseHandles(model, s);
         memcpy(pose, s->last, (size_t)model->handleCount * sizeof *pose);
-        Start(model, s, hold, pose);
+        StartPose(model, s, hold, pose);
     }
     SetGoals(model, s, hold);
     FitCarefully(model, s, hold, pose, report);
@@ -578,7 +578,7 @@ snwRigFitReport snwRigFit_Solve(
     bool open = hold->chains == snw_rigChainsJoined && !snwRigFit_IsJoined(s) && widest > s_ajar;
 
     // Freely first; where that leaves joints open, or things were strained before, as a compromise.
-    Start(model, s, hold, pose);
+    StartPose(model, s, hold, pose);
     s->strained = false;
     s->strained = bent > s_bent || open || !FitFreely(model, s, hold, pose, &report);
     if (s->strained)
@@ -688,7 +688,7 @@ static void Negate(int count, double* numbers)
 
 void snwRigFit_Remember(const snwRigFit* model, snwRigFitScratch* scratch, const snwRigPose* pose)
 {
-    FindForces(model, scratch, pose);
+    FindRigForces(model, scratch, pose);
     CopyPlanes(model, &scratch->forces, &scratch->before);
 }
 
@@ -708,9 +708,9 @@ static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept
 {
     // h: one more step with the same things given. What it leaves of the forces, C - M h, is what holds.
     snwRigSystem_Factor(model, s->fit, pose);
-    FindForces(model, s, pose);
+    FindRigForces(model, s, pose);
     LetBe(model, s, kept);
-    PutRight(model, s, s->fit, pose);
+    PutFitRight(model, s, s->fit, pose);
     YieldTo(model, s, pose);
     snwRigPlanes rest = {{s->step.moves[0], s->step.moves[1], s->step.moves[2]}, {{0}}};
     memcpy(rest.linear, s->linear, sizeof rest.linear);
@@ -720,7 +720,7 @@ static void FindHolding(const snwRigFit* model, snwRigFitScratch* s, double kept
     ClearForce(model, s);
     for (int i = 0; i < s->kept.count; ++i)
         snwRigSystem_AddRow(model, s->fit, s->kept.terms, &s->kept.rows[i], -s->kept.lambda[i], &s->force);
-    PutRight(model, s, &s->all, pose);
+    PutFitRight(model, s, &s->all, pose);
     if (snwRigFit_IsJoined(s))
         KeepJoints(model, s, pose);
     else

@@ -75,7 +75,7 @@ static void FactorMatrix(snwRigSystem* system, int n, int stride)
 // Elimination of translations
 
 // P0^-1 of the handles whose coordinate is free.
-static void Invert(const snwRigFit* model, snwRigSystem* system, int coordinate, double* inverse)
+static void InvertFreeHandles(const snwRigFit* model, snwRigSystem* system, int coordinate, double* inverse)
 {
     int handles = model->handleCount, count = 0, stride = model->stride;
     double* matrix = system->matrix;
@@ -179,7 +179,7 @@ static void Eliminate(const snwRigFit* model, snwRigSystem* system)
         system->groupOf[a] = same < a ? system->groupOf[same] : system->groupCount;
         if (same < a)
             continue;
-        Invert(model, system, a, system->inverse[system->groupCount]);
+        InvertFreeHandles(model, system, a, system->inverse[system->groupCount]);
         EliminateGroup(model, system, system->groupCount++);
     }
     if (snwRigFit_Dimension(model) == 2)
@@ -308,7 +308,7 @@ static void PutFlatRow(const snwRigFit* model, const snwRigSystem* system, const
             *out++ = row[l];
 }
 
-static void PutRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, double* out)
+static void PutRigRow(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, int k, double* out)
 {
     if (model->pass.kind == snw_passFlat && system->groupCount == 1)
     {
@@ -376,7 +376,7 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
     {
         double* row = system->matrix + (size_t)system->turnStart[k] * n;
         if (TurnsOf(system, k) > 0)
-            PutRow(model, system, pose, k, row);
+            PutRigRow(model, system, pose, k, row);
         for (int i = 0; i < TurnsOf(system, k); ++i)
             row[(size_t)i * n + (size_t)(system->turnStart[k] + i)] += system->share *
                                                                            Diagonal(model, system, pose, k, i) +
@@ -394,7 +394,7 @@ void snwRigSystem_Factor(const snwRigFit* model, snwRigSystem* system, const snw
 // Products
 
 // out += sign matrix^T factors
-static void AddProduct(const snwRigFit* model, const snwPassKernels* kernels, const double* matrix, double sign,
+static void AddMatrixProduct(const snwRigFit* model, const snwPassKernels* kernels, const double* matrix, double sign,
     const double* factors, double* out)
 {
     snwPlaneProduct product = {model->handleCount, model->stride, matrix, sign};
@@ -437,13 +437,14 @@ void snwRigFit_Subtract(
     // forces -= H motion, plane by plane.
     for (int a = 0; a < 2; ++a)
     {
-        AddProduct(model, kernels, model->moments.p0, -1, motion->moves[a], forces->moves[a]);
+        AddMatrixProduct(model, kernels, model->moments.p0, -1, motion->moves[a], forces->moves[a]);
         for (int b = 0; b < 2; ++b)
         {
-            AddProduct(model, kernels, model->moments.p1[b], -1, motion->linear[a][b], forces->moves[a]);
-            AddProduct(model, kernels, model->moments.p1Back[b], -1, motion->moves[a], forces->linear[a][b]);
+            AddMatrixProduct(model, kernels, model->moments.p1[b], -1, motion->linear[a][b], forces->moves[a]);
+            AddMatrixProduct(model, kernels, model->moments.p1Back[b], -1, motion->moves[a], forces->linear[a][b]);
             for (int c = 0; c < 2; ++c)
-                AddProduct(model, kernels, model->moments.p2[c][b], -1, motion->linear[a][c], forces->linear[a][b]);
+                AddMatrixProduct(
+                    model, kernels, model->moments.p2[c][b], -1, motion->linear[a][c], forces->linear[a][b]);
         }
     }
 }
@@ -495,7 +496,7 @@ static void TakeMovesAlong(
     const double* back = system->back[system->groupOf[a]][b];
     memset(plane, 0, (size_t)model->stride * sizeof *plane);
     if (!AreMoversFew(model, system))
-        AddProduct(model, system->kernels, back, -1, moves, plane);
+        AddMatrixProduct(model, system->kernels, back, -1, moves, plane);
     for (int i = 0; i < system->moverCount && AreMoversFew(model, system); ++i)
     {
         int p = system->movers[i];
@@ -585,8 +586,8 @@ static snwMat3 LinearOf(const snwRigFit* model, int handle, const snwMat3* A, co
     return linear;
 }
 
-static void Expand(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose, const double* turns,
-    double* const (*planes)[3])
+static void ExpandPlanes(const snwRigFit* model, const snwRigSystem* system, const snwRigPose* pose,
+    const double* turns, double* const (*planes)[3])
 {
     for (int k = 0; k < model->handleCount; ++k)
     {
@@ -607,7 +608,7 @@ void snwRigSystem_Moves(
         const double* inverse = system->inverse[system->groupOf[a]];
         memset(moves[a], 0, (size_t)model->stride * sizeof(double));
         if (!AreMoversFew(model, system))
-            AddProduct(model, system->kernels, inverse, 1, forces[a], moves[a]);
+            AddMatrixProduct(model, system->kernels, inverse, 1, forces[a], moves[a]);
         for (int i = 0; i < system->moverCount * system->moverCount && AreMoversFew(model, system); ++i)
         {
             int p = system->movers[i / system->moverCount], q = system->movers[i % system->moverCount];
@@ -621,7 +622,7 @@ static void MoveByTurns(
 {
     int group = system->groupOf[a];
     if (!AreMoversFew(model, system))
-        AddProduct(model, system->kernels, system->forth[group][b], -1, plane, moves);
+        AddMatrixProduct(model, system->kernels, system->forth[group][b], -1, plane, moves);
     for (int i = 0; i < system->moverCount && AreMoversFew(model, system); ++i)
     {
         const double* row = system->back[group][b] + (size_t)system->movers[i] * (size_t)model->stride;
@@ -636,7 +637,7 @@ void snwRigSystem_Return(const snwRigFit* model, const snwRigSystem* system, con
     double* const forces[3], const snwRigMotion* step, double* const (*planes)[3])
 {
     int d = snwRigFit_Dimension(model);
-    Expand(model, system, pose, step->turns, planes);
+    ExpandPlanes(model, system, pose, step->turns, planes);
     snwRigSystem_Moves(model, system, forces, (double* const*)step->moves);
     for (int a = 0; a < d; ++a)
         for (int b = 0; b < d; ++b)

@@ -45,7 +45,7 @@ static bool IsOf(const snwRigFit* model, const snwRigSystem* system, const snwFl
 }
 
 // The share that was added always suffices but for rounding; where it does not, more is added.
-static void Factor(const snwRigFit* model, const snwRigSystem* system, const snwFlatPlanes* pose, snwFlatFactor* f)
+static void FactorFlat(const snwRigFit* model, const snwRigSystem* system, const snwFlatPlanes* pose, snwFlatFactor* f)
 {
     if (IsOf(model, system, pose, f))
         return;
@@ -77,7 +77,7 @@ static Solver MakeSolver(
 }
 
 // The step's moves as if nothing turned, P0^-1 forces, and the turns by the reduced torques of all that turn.
-static void FindTurns(const Solver* v)
+static void FindFlatTurns(const Solver* v)
 {
     const snwRigFit* model = v->model;
     snwFlatScratch* s = v->s;
@@ -90,7 +90,7 @@ static void FindTurns(const Solver* v)
     v->kernels->multiplyFlat(&inverse, s->forces.u, s->step.u);
     if (v->system->n == 0)
         return;
-    Factor(model, v->system, &s->pose, v->factor);
+    FactorFlat(model, v->system, &s->pose, v->factor);
     memcpy(s->arms, s->forces.t, sizeof s->arms);
     v->kernels->subtractTurned(&arms, s->step.u, s->arms);
 
@@ -139,7 +139,7 @@ static snwFlatMatrix Moments(const snwRigFit* model)
 }
 
 // C at the pose.
-static void FindForces(const snwRigFit* model, const snwRigFitScratch* scratch, const snwRigPose* pose)
+static void FindFlatForces(const snwRigFit* model, const snwRigFitScratch* scratch, const snwRigPose* pose)
 {
     snwFlatScratch* s = scratch->flat;
     const snwRigPlanes* sums = &scratch->sums;
@@ -159,7 +159,7 @@ static void FindForces(const snwRigFit* model, const snwRigFitScratch* scratch, 
 
 // Turns of up to 0.5 rad; the series end below 1e-17. No divisions: eight handles with a dozen each take as long as a
 // pass.
-static void Turn(double angle, snwMat3* linear)
+static void TurnMatrix(double angle, snwMat3* linear)
 {
     double q = angle * angle;
     double s = 1 - q * (1.0 / 42) * (1 - q * (1.0 / 72) * (1 - q * (1.0 / 110) * (1 - q * (1.0 / 156))));
@@ -173,7 +173,7 @@ static void Turn(double angle, snwMat3* linear)
 }
 
 // Each handle by itself, so that a turn that means nothing does not slow down others.
-static double HoldTurns(int count, double most, double* turns)
+static double HoldFlatTurns(int count, double most, double* turns)
 {
     double largest = 0;
     for (int k = 0; k < count; ++k)
@@ -189,15 +189,15 @@ double snwRigFlat_Step(const snwRigFit* model, snwRigFitScratch* scratch, double
     snwFlatScratch* s = scratch->flat;
     Solver solver = MakeSolver(model, scratch, scratch->fit, &s->fit);
     bool turns = scratch->fit->n > 0;
-    FindForces(model, scratch, pose);
-    FindTurns(&solver);
-    double largest = turns ? HoldTurns(model->handleCount, most, s->turns) : 0;
+    FindFlatForces(model, scratch, pose);
+    FindFlatTurns(&solver);
+    double largest = turns ? HoldFlatTurns(model->handleCount, most, s->turns) : 0;
     Return(&solver);
     for (int k = 0; k < model->handleCount; ++k)
     {
         pose[k].place.x += s->step.u[0][k], pose[k].place.y += s->step.u[1][k];
         if (turns && scratch->fit->freeTurns[k] != 0)
-            Turn(s->turns[k], &pose[k].linear);
+            TurnMatrix(s->turns[k], &pose[k].linear);
     }
     return largest;
 }
@@ -206,7 +206,7 @@ double snwRigFlat_Step(const snwRigFit* model, snwRigFitScratch* scratch, double
 // The answer
 
 // -C on what is given, 0 on what is free.
-static void KeepGiven(const snwRigFit* model, const snwRigFitScratch* scratch)
+static void KeepGivenFlat(const snwRigFit* model, const snwRigFitScratch* scratch)
 {
     snwFlatScratch* s = scratch->flat;
     const snwRigSystem* fit = scratch->fit;
@@ -229,16 +229,16 @@ void snwRigFlat_Answer(const snwRigFit* model, snwRigFitScratch* scratch, const 
     snwFlatMatrix moments = Moments(model);
 
     // h, what the fit would do next, and the forces that it leaves.
-    FindForces(model, scratch, pose);
-    FindTurns(&fit);
+    FindFlatForces(model, scratch, pose);
+    FindFlatTurns(&fit);
     Return(&fit);
     fit.kernels->subtractFlat(&moments, &s->step, &s->forces);
 
     // Only forces on what is given count; then all degrees of freedom are free.
-    KeepGiven(model, scratch);
+    KeepGivenFlat(model, scratch);
     for (int a = 0; a < 2; ++a)
         memcpy(scratch->right.moves[a], s->forces.u[a], (size_t)model->handleCount * sizeof(double));
-    FindTurns(&all);
+    FindFlatTurns(&all);
     Return(&all);
 
     // Complex numbers to a pose's matrix and place.

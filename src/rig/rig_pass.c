@@ -41,7 +41,7 @@ static bool IsStraight(const snwRigPassDef* def, int vertex)
 }
 
 // Vertices by blocks and lanes, first those of straight blocks. Returns how many those are.
-static int OrderVertices(const snwRigPassDef* def, int* order)
+static int OrderPassVertices(const snwRigPassDef* def, int* order)
 {
     int straight = 0, others = def->vertexCount;
     for (int i = 0; i < def->vertexCount; i += SNW_PASS_LANES)
@@ -57,12 +57,12 @@ static int OrderVertices(const snwRigPassDef* def, int* order)
 }
 
 // What is not straight is sorted by handles. NULL: no memory.
-static int* SortVertices(snwContext* context, const snwRigPassDef* def, snwRigPass* pass)
+static int* SortPassVertices(snwContext* context, const snwRigPassDef* def, snwRigPass* pass)
 {
     int* order = snwAllocArray(context, (size_t)def->vertexCount, sizeof *order);
     uint64_t* keys = snwAllocArray(context, (size_t)def->vertexCount, sizeof *keys);
     bool sorted = order != NULL && keys != NULL;
-    int straight = sorted ? OrderVertices(def, order) : 0;
+    int straight = sorted ? OrderPassVertices(def, order) : 0;
     for (int i = straight; i < def->vertexCount && sorted; ++i)
         keys[i] = snwWeights_HandlesKey(def->weights, order[i]);
     sorted = sorted && snwSortKeys(context, keys + straight, order + straight, def->vertexCount - straight);
@@ -73,7 +73,7 @@ static int* SortVertices(snwContext* context, const snwRigPassDef* def, snwRigPa
     return sorted ? order : NULL;
 }
 
-static snwVec3 FindCentre(const snwRigPassDef* def)
+static snwVec3 FindPassCentre(const snwRigPassDef* def)
 {
     snwVec3 lower = def->rest[0], upper = def->rest[0];
     for (int i = 1; i < def->vertexCount; ++i)
@@ -81,7 +81,7 @@ static snwVec3 FindCentre(const snwRigPassDef* def)
     return snwVec3_Scale(snwVec3_Add(lower, upper), 0.5);
 }
 
-static void FillBlock(const snwRigPassDef* def, const snwRigPass* pass, const int* order, int index)
+static void FillPassBlock(const snwRigPassDef* def, const snwRigPass* pass, const int* order, int index)
 {
     int left = def->vertexCount - index * SNW_PASS_LANES;
     pass->blocks[index].lanes = left < SNW_PASS_LANES ? left : SNW_PASS_LANES;
@@ -100,7 +100,7 @@ static void FillBlock(const snwRigPassDef* def, const snwRigPass* pass, const in
 }
 
 // Weights of a block, handle by handle. first < 0: only counts.
-static int FillInfluences(const snwWeights* weights, const snwRigPass* pass, const int* vertices, int first)
+static int FillPassInfluences(const snwWeights* weights, const snwRigPass* pass, const int* vertices, int first)
 {
     double values[SNW_PASS_LANES];
     int count = 0, handle;
@@ -175,7 +175,7 @@ static void FillAnchor(const snwRigPass* pass, int tile, snwSumRun* run)
     }
 }
 
-static bool AllocateInfluences(snwContext* context, snwRigPass* pass, size_t count)
+static bool AllocPassInfluences(snwContext* context, snwRigPass* pass, size_t count)
 {
     pass->handles = snwAllocArray(context, count, sizeof *pass->handles);
     pass->weights = snwAllocArray(context, count, sizeof *pass->weights);
@@ -195,16 +195,16 @@ static bool FillPass(snwContext* context, const snwRigPassDef* def, const int* o
     for (int i = 0; i < pass->blockCount && total <= snw_mostPassInfluences; ++i)
     {
         snwPassBlock* block = &pass->blocks[i];
-        FillBlock(def, pass, order, i);
+        FillPassBlock(def, pass, order, i);
         block->first = (int)total;
-        block->count = FillInfluences(def->weights, pass, block->vertex, -1);
+        block->count = FillPassInfluences(def->weights, pass, block->vertex, -1);
         total += block->count;
     }
 
     int* places = snwAllocArray(context, (size_t)pass->handleCount, sizeof *places);
-    bool made = total <= snw_mostPassInfluences && places != NULL && AllocateInfluences(context, pass, (size_t)total);
+    bool made = total <= snw_mostPassInfluences && places != NULL && AllocPassInfluences(context, pass, (size_t)total);
     for (int i = 0; i < pass->blockCount && made; ++i)
-        FillInfluences(def->weights, pass, pass->blocks[i].vertex, pass->blocks[i].first);
+        FillPassInfluences(def->weights, pass, pass->blocks[i].vertex, pass->blocks[i].first);
 
     // Tile by tile: runs of weights, and the anchors that sums begin with.
     for (int tile = 0; tile < pass->tileCount && made; ++tile)
@@ -226,7 +226,7 @@ static bool CreateTiles(snwContext* context, const snwRigPassDef* def, snwRigPas
     pass->blocks = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->blocks);
     pass->sumParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->sumParts);
     pass->floatParts = snwAllocArray(context, (size_t)pass->blockCount, sizeof *pass->floatParts);
-    int* order = SortVertices(context, def, pass);
+    int* order = SortPassVertices(context, def, pass);
     bool made = order != NULL && pass->blocks != NULL && pass->sumParts != NULL && pass->floatParts != NULL &&
                 FillPass(context, def, order, pass);
     snwFree(context, order);
@@ -243,7 +243,7 @@ snwResult snwRigPass_Create(snwContext* context, const snwRigPassDef* def, snwRi
 {
     static const int numbers[] = {[snw_passFlat] = SNW_FLAT_NUMBERS, [snw_passFlatAffine] = 6, [snw_passSolid] = 12};
     *pass = (snwRigPass){.kind = def->kind, .numbers = numbers[def->kind], .handleCount = def->weights->handleCount};
-    pass->centre = FindCentre(def);
+    pass->centre = FindPassCentre(def);
     bool flat = def->kind == snw_passFlat;
     if (!(flat ? CreateFlat(context, def, pass) : CreateTiles(context, def, pass)))
     {
@@ -292,29 +292,29 @@ static size_t PartsOf(const snwRigPass* pass, const snwRigFlesh* flesh)
     return pass->kind == snw_passFlat || flesh->moves != NULL ? 1 : SNW_PASS_PARTS;
 }
 
-static size_t ChunkNumbers(const snwRigPass* pass, const snwRigFlesh* flesh)
+static size_t PassChunkNumbers(const snwRigPass* pass, const snwRigFlesh* flesh)
 {
     return PartsOf(pass, flesh) * (size_t)pass->numbers * (size_t)pass->handleCount;
 }
 
 size_t snwRigPass_ScratchCount(const snwRigPass* pass)
 {
-    return ChunkNumbers(pass, &(snwRigFlesh){0}) * (size_t)pass->chunkCount;
+    return PassChunkNumbers(pass, &(snwRigFlesh){0}) * (size_t)pass->chunkCount;
 }
 
-static snwPassRange ChunkRange(const snwRigPass* pass, int chunk)
+static snwPassRange RangeOfPassChunk(const snwRigPass* pass, int chunk)
 {
     int begin = chunk * pass->chunkItems, end = begin + pass->chunkItems;
     return (snwPassRange){pass, begin, end < pass->itemCount ? end : pass->itemCount};
 }
 
-static void GatherChunks(int begin, int end, void* data)
+static void GatherPassChunks(int begin, int end, void* data)
 {
     const Job* job = data;
-    size_t count = ChunkNumbers(job->pass, job->flesh);
+    size_t count = PassChunkNumbers(job->pass, job->flesh);
     for (int chunk = begin; chunk < end; ++chunk)
     {
-        snwPassRange range = ChunkRange(job->pass, chunk);
+        snwPassRange range = RangeOfPassChunk(job->pass, chunk);
         double* sums = job->sums + (size_t)chunk * count;
         memset(sums, 0, count * sizeof *sums);
         (job->pass->kind == snw_passFlat ? job->kernels->gatherFlat : job->kernels->gather)(&range, job->flesh, sums);
@@ -326,8 +326,8 @@ void snwRigPass_Gather(
 {
     Job job = {.pass = pass, .kernels = snwRigPass_Kernels(context->simd), .flesh = flesh};
     job.sums = scratch;
-    size_t stride = ChunkNumbers(pass, flesh), parts = PartsOf(pass, flesh);
-    snwParallelFor(context, pass->chunkCount, 1, GatherChunks, &job);
+    size_t stride = PassChunkNumbers(pass, flesh), parts = PartsOf(pass, flesh);
+    snwParallelFor(context, pass->chunkCount, 1, GatherPassChunks, &job);
     for (int chunk = 1; chunk < pass->chunkCount; ++chunk)
         for (size_t i = 0; i < stride; ++i)
             scratch[i] += scratch[(size_t)chunk * stride + i];
@@ -345,7 +345,7 @@ static void BlendChunks(int begin, int end, void* data)
     const Job* job = data;
     for (int chunk = begin; chunk < end; ++chunk)
     {
-        snwPassRange range = ChunkRange(job->pass, chunk);
+        snwPassRange range = RangeOfPassChunk(job->pass, chunk);
         (job->pass->kind == snw_passFlat ? job->kernels->blendFlat : job->kernels->blend)(&range, job->blend);
     }
 }

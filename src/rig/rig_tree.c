@@ -161,7 +161,7 @@ static void AddColumn(const snwRigFit* model, double* square, int from, int to)
         square[k * model->stride + to] += square[k * model->stride + from];
 }
 
-static void AddRow(const snwRigFit* model, double* square, int from, int to)
+static void AddSquareRow(const snwRigFit* model, double* square, int from, int to)
 {
     for (int k = 0; k < model->handleCount; ++k)
         square[to * model->stride + k] += square[from * model->stride + k];
@@ -181,7 +181,7 @@ static void SumBelow(const snwRigFit* model, const snwRigTree* tree)
     }
     for (int i = model->handleCount - 1; i >= 0; --i)
         if (tree->parent[tree->order[i]] >= 0)
-            AddRow(model, tree->sums0, tree->order[i], tree->parent[tree->order[i]]);
+            AddSquareRow(model, tree->sums0, tree->order[i], tree->parent[tree->order[i]]);
 }
 
 // What hangs on the parent of l by way of l, against what k has of its own; and the other way round.
@@ -349,7 +349,7 @@ void snwRigTree_Expand(
 }
 
 // Where the parent has the joint.
-static snwVec3 JointOf(const snwRigFit* model, const snwRigTree* tree, int handle, const snwRigPose* pose)
+static snwVec3 PlaceOfParentJoint(const snwRigFit* model, const snwRigTree* tree, int handle, const snwRigPose* pose)
 {
     int parent = tree->parent[handle];
     snwVec3 arm = snwVec3_Sub(tree->pivot[handle], model->handles[parent].origin);
@@ -364,7 +364,7 @@ void snwRigTree_Place(const snwRigFit* model, const snwRigTree* tree, snwRigPose
         if (parent < 0)
             continue;
         snwVec3 own = OwnArm(model, tree, k);
-        snwVec3 joint = snwVec3_Add(JointOf(model, tree, k, pose), tree->gap[k]);
+        snwVec3 joint = snwVec3_Add(PlaceOfParentJoint(model, tree, k, pose), tree->gap[k]);
         double z = pose[k].place.z;
         pose[k].place = snwVec3_Sub(joint, snwMat3_MulVec(pose[k].linear, own));
         pose[k].place.z = snwRigFit_Dimension(model) == 3 ? pose[k].place.z : z;
@@ -383,7 +383,7 @@ void snwRigTree_TakeGaps(const snwRigFit* model, snwRigTree* tree, const snwRigP
             continue;
         snwVec3 own = OwnArm(model, tree, k);
         snwVec3 point = snwVec3_Add(pose[k].place, snwMat3_MulVec(pose[k].linear, own));
-        tree->gap[k] = snwVec3_Sub(point, JointOf(model, tree, k, pose));
+        tree->gap[k] = snwVec3_Sub(point, PlaceOfParentJoint(model, tree, k, pose));
         tree->gap[k].z = snwRigFit_Dimension(model) == 3 ? tree->gap[k].z : 0;
     }
 }

@@ -31,7 +31,7 @@ static int WalkUp(const snwBoneDef* bones, int bone, int* state, int* path)
     return bone >= 0 && state[bone] == 1 ? -1 : length;
 }
 
-static snwResult OrderBones(snwArena* arena, snwSkeleton* skeleton, snwMessage* message)
+static snwResult OrderSkeletonBones(snwArena* arena, snwSkeleton* skeleton, snwMessage* message)
 {
     int count = skeleton->boneCount, placed = 0;
     skeleton->order = snwArena_Alloc(arena, (size_t)count, sizeof(int));
@@ -69,7 +69,7 @@ snwResult snwSkeleton_Build(snwArena* arena, const snwBoneDef* bones, int boneCo
         skeleton->pivots[i] = bones[i].head;
     for (int i = jointCount - 1; i >= 0; --i) // backwards: the first one stays
         skeleton->pivots[joints[i].bone] = joints[i].position;
-    return OrderBones(arena, skeleton, message);
+    return OrderSkeletonBones(arena, skeleton, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -117,13 +117,13 @@ static Velocity VelocityAt(const Spline* spline, int index)
     return (Velocity){snwVec3_Lerp(left.linear, right.linear, share), snwVec3_Lerp(left.angular, right.angular, share)};
 }
 
-static snwQuat Turn(snwVec3 v, double share)
+static snwQuat TurnByShare(snwVec3 v, double share)
 {
     return snwQuat_FromRotationVector(snwVec3_Scale(v, share));
 }
 
 // One piece, u in 0..1, h seconds long. Control points of a Bezier curve lie a third of the end velocities away.
-static snwTransform Blend(const snwKey* a, const snwKey* b, Velocity va, Velocity vb, double u, double h)
+static snwTransform BlendKeys(const snwKey* a, const snwKey* b, Velocity va, Velocity vb, double u, double h)
 {
     double third = h / 3.0, s = 1.0 - u;
     double c1 = 1.0 - s * s * s, c2 = u * u * (3.0 - 2.0 * u), c3 = u * u * u; // cumulative Bernstein polynomials
@@ -134,9 +134,11 @@ static snwTransform Blend(const snwKey* a, const snwKey* b, Velocity va, Velocit
     result.position = snwVec3_MulAdd(snwVec3_MulAdd(snwVec3_MulAdd(p0, c1, w1), c2, w2), c3, w3);
     snwQuat q0 = a->transform.rotation, q3 = b->transform.rotation;
     w1 = snwVec3_Scale(va.angular, third), w3 = snwVec3_Scale(vb.angular, third);
-    snwQuat rest = snwQuat_Mul(snwQuat_Mul(Turn(w1, -1.0), snwQuat_Mul(snwQuat_Conjugate(q0), q3)), Turn(w3, -1.0));
+    snwQuat rest = snwQuat_Mul(
+        snwQuat_Mul(TurnByShare(w1, -1.0), snwQuat_Mul(snwQuat_Conjugate(q0), q3)), TurnByShare(w3, -1.0));
     w2 = snwQuat_ToRotationVector(rest);
-    snwQuat turned = snwQuat_Mul(snwQuat_Mul(q0, Turn(w1, c1)), snwQuat_Mul(Turn(w2, c2), Turn(w3, c3)));
+    snwQuat turned = snwQuat_Mul(
+        snwQuat_Mul(q0, TurnByShare(w1, c1)), snwQuat_Mul(TurnByShare(w2, c2), TurnByShare(w3, c3)));
     result.rotation = snwQuat_Normalize(turned);
     return result;
 }
@@ -184,7 +186,7 @@ snwTransform snwTrack_Evaluate(const snwMotionDef* motion, const snwTrackDef* tr
         return a.transform;
     double h = b.time - a.time;
 
-    return Blend(&a, &b, VelocityAt(&spline, low), VelocityAt(&spline, low + 1), (time - a.time) / h, h);
+    return BlendKeys(&a, &b, VelocityAt(&spline, low), VelocityAt(&spline, low + 1), (time - a.time) / h, h);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // The model
 
-static const float* Row(const float* base, int stride, int vertex)
+static const float* RowOfVertex(const float* base, int stride, int vertex)
 {
     return (const float*)((const char*)base + (size_t)vertex * (size_t)stride);
 }
@@ -37,12 +37,12 @@ static int WeightRow(const snwSkinningDef* def, int vertex)
     return def->vertices != NULL ? def->vertices[vertex] : vertex;
 }
 
-static snwVec3 FindCentre(const snwSkinningDef* def)
+static snwVec3 FindSkinCentre(const snwSkinningDef* def)
 {
     snwVec3 lower = {0, 0, 0}, upper = {0, 0, 0};
     for (int i = 0; i < def->vertexCount; ++i)
     {
-        const float* p = Row(def->positions, def->stride, i);
+        const float* p = RowOfVertex(def->positions, def->stride, i);
         snwVec3 at = {p[0], p[1], p[2]};
         lower = i > 0 ? snwVec3_Min(lower, at) : at;
         upper = i > 0 ? snwVec3_Max(upper, at) : at;
@@ -50,7 +50,7 @@ static snwVec3 FindCentre(const snwSkinningDef* def)
     return snwVec3_Scale(snwVec3_Add(lower, upper), 0.5);
 }
 
-static int* SortVertices(snwContext* context, const snwSkinningDef* def)
+static int* SortSkinVertices(snwContext* context, const snwSkinningDef* def)
 {
     int* order = snwAllocArray(context, (size_t)def->vertexCount, sizeof *order);
     uint64_t* keys = snwAllocArray(context, (size_t)def->vertexCount, sizeof *keys);
@@ -64,15 +64,15 @@ static int* SortVertices(snwContext* context, const snwSkinningDef* def)
     return sorted ? order : NULL;
 }
 
-static void FillLane(const snwSkinningDef* def, snwSkinModel* model, snwSkinBlock* block, int lane)
+static void FillSkinLane(const snwSkinningDef* def, snwSkinModel* model, snwSkinBlock* block, int lane)
 {
     int vertex = block->vertex[lane];
-    const float* p = Row(def->positions, def->stride, vertex);
+    const float* p = RowOfVertex(def->positions, def->stride, vertex);
     block->position[0][lane] = (float)(p[0] - model->centre.x);
     block->position[1][lane] = (float)(p[1] - model->centre.y);
     block->position[2][lane] = (float)(p[2] - model->centre.z);
     for (int k = 0; k < 3 && model->hasNormals; ++k)
-        block->normal[k][lane] = Row(def->normals, def->stride, vertex)[k];
+        block->normal[k][lane] = RowOfVertex(def->normals, def->stride, vertex)[k];
     const snwWeights* w = def->weights;
     int row = WeightRow(def, vertex), heaviest = w->starts[row];
     for (int k = heaviest; k < w->starts[row + 1]; ++k)
@@ -81,7 +81,7 @@ static void FillLane(const snwSkinningDef* def, snwSkinModel* model, snwSkinBloc
 }
 
 // The handles of all lanes in rising order. out NULL: only counts.
-static int FillInfluences(const snwSkinningDef* def, const snwSkinBlock* block, snwSkinInfluence* out)
+static int FillSkinInfluences(const snwSkinningDef* def, const snwSkinBlock* block, snwSkinInfluence* out)
 {
     int rows[SNW_SKIN_LANES], count = 0, handle;
     double values[SNW_SKIN_LANES];
@@ -110,14 +110,14 @@ static snwResult CheckVertex(const snwSkinningDef* def, int vertex, snwMessage* 
         return snwFail(message, snw_errorArgument, NULL, "vertex %d has row %d of %d weights", vertex, row,
             def->weights->vertexCount);
     for (int k = 0; k < 3; ++k)
-        if (!(fabs((double)Row(def->positions, def->stride, vertex)[k]) <= s_farthest) ||
-            (def->normals != NULL && !(fabsf(Row(def->normals, def->stride, vertex)[k]) <= 1.001f)))
+        if (!(fabs((double)RowOfVertex(def->positions, def->stride, vertex)[k]) <= s_farthest) ||
+            (def->normals != NULL && !(fabsf(RowOfVertex(def->normals, def->stride, vertex)[k]) <= 1.001f)))
             return snwFail(message, snw_errorArgument, NULL,
                 "vertex %d has a position that is not finite, or a normal that is not unit", vertex);
     return snw_ok;
 }
 
-static snwResult CheckDef(const snwSkinningDef* def, snwMessage* message)
+static snwResult CheckSkinningDef(const snwSkinningDef* def, snwMessage* message)
 {
     if (def->weights == NULL || def->positions == NULL || def->vertexCount < 1 || !IsStride(def->stride))
         return snwFail(message, snw_errorArgument, "start from snwDefaultSkinningDef()",
@@ -132,17 +132,17 @@ static snwResult CheckDef(const snwSkinningDef* def, snwMessage* message)
     return result;
 }
 
-static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSkinModel* model, snwMessage* message)
+static snwResult FillSkinModel(snwContext* context, const snwSkinningDef* def, snwSkinModel* model, snwMessage* message)
 {
     model->vertexCount = def->vertexCount;
     model->handleCount = def->weights->handleCount;
     model->blockCount = model->vertexCount / SNW_SKIN_LANES + (model->vertexCount % SNW_SKIN_LANES > 0);
     model->hasNormals = def->normals != NULL;
-    model->centre = FindCentre(def);
+    model->centre = FindSkinCentre(def);
     model->blocks = snwAllocArray(context, (size_t)model->blockCount, sizeof *model->blocks);
     if (model->blocks == NULL)
         return snwFailMemory(message);
-    int* order = SortVertices(context, def);
+    int* order = SortSkinVertices(context, def);
     if (order == NULL)
         return snwFailMemory(message);
     int64_t total = 0;
@@ -155,11 +155,11 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
         {
             int at = i * SNW_SKIN_LANES + lane;
             block->vertex[lane] = order[at < model->vertexCount ? at : model->vertexCount - 1];
-            FillLane(def, model, block, lane);
+            FillSkinLane(def, model, block, lane);
         }
 
         block->firstInfluence = (int)total;
-        block->influenceCount = FillInfluences(def, block, NULL);
+        block->influenceCount = FillSkinInfluences(def, block, NULL);
         total += block->influenceCount;
         if (total > snw_maxSkinInfluences)
             break;
@@ -174,7 +174,7 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
 
     // With memory in place, the same walk again fills them.
     for (int i = 0; i < model->blockCount; ++i)
-        FillInfluences(def, &model->blocks[i], &model->influences[model->blocks[i].firstInfluence]);
+        FillSkinInfluences(def, &model->blocks[i], &model->influences[model->blocks[i].firstInfluence]);
 
     return snw_ok;
 }
@@ -182,13 +182,13 @@ static snwResult FillModel(snwContext* context, const snwSkinningDef* def, snwSk
 snwResult snwSkinModel_Create(snwContext* context, const snwSkinningDef* def, snwSkinModel** out, snwMessage* message)
 {
     *out = NULL;
-    snwResult result = CheckDef(def, message);
+    snwResult result = CheckSkinningDef(def, message);
     if (result < 0)
         return result;
     snwSkinModel* model = snwAlloc(context, sizeof *model);
     if (model == NULL)
         return snwFailMemory(message);
-    result = FillModel(context, def, model, message);
+    result = FillSkinModel(context, def, model, message);
     if (result < 0)
         snwSkinModel_Destroy(context, model);
     else
@@ -232,7 +232,7 @@ static snwAffine PoseMap(const snwSkinningPose* pose, int handle)
     return (snwAffine){{{{m[0], m[1], m[2]}, {m[4], m[5], m[6]}, {m[8], m[9], m[10]}}}, {m[3], m[7], m[11]}};
 }
 
-static bool IsSound(const snwSkinningPose* pose, int handle)
+static bool IsSoundHandlePose(const snwSkinningPose* pose, int handle)
 {
     if (pose->matrices == NULL)
     {
@@ -254,13 +254,13 @@ static snwResult CheckPose(const snwSkinPalette* palette, const snwSkinningPose*
         return snwFail(message, snw_errorArgument, "use snw_skinningLinear",
             "dual quaternions skin by rigid transforms only, not by matrices");
     for (int i = 0; i < pose->count; ++i)
-        if (!IsSound(pose, i))
+        if (!IsSoundHandlePose(pose, i))
             return snwFail(message, snw_errorArgument, NULL,
                 "handle %d of the pose has a number that is not finite or too large, or a rotation of length 0", i);
     return snw_ok;
 }
 
-static void SetRow(float row[4], double a, double b, double c, double d)
+static void SetPaletteRow(float row[4], double a, double b, double c, double d)
 {
     row[0] = (float)a, row[1] = (float)b, row[2] = (float)c, row[3] = (float)d;
 }
@@ -269,16 +269,16 @@ static void SetRow(float row[4], double a, double b, double c, double d)
 static void SetDualQuaternion(snwSkinHandle* out, snwQuat q, snwVec3 t)
 {
     snwQuat dual = snwQuat_Mul((snwQuat){0.5 * t.x, 0.5 * t.y, 0.5 * t.z, 0.0}, q);
-    SetRow(out->rows[0], q.x, q.y, q.z, q.w);
-    SetRow(out->rows[1], dual.x, dual.y, dual.z, dual.w);
+    SetPaletteRow(out->rows[0], q.x, q.y, q.z, q.w);
+    SetPaletteRow(out->rows[1], dual.x, dual.y, dual.z, dual.w);
 }
 
 static void SetMatrix(snwSkinHandle* out, const snwMat3* m, snwVec3 t)
 {
-    SetRow(out->rows[0], m->m[0][0], m->m[0][1], m->m[0][2], t.x);
-    SetRow(out->rows[1], m->m[1][0], m->m[1][1], m->m[1][2], t.y);
-    SetRow(out->rows[2], m->m[2][0], m->m[2][1], m->m[2][2], t.z);
-    SetRow(out->rows[3], 0, 0, 0, 0);
+    SetPaletteRow(out->rows[0], m->m[0][0], m->m[0][1], m->m[0][2], t.x);
+    SetPaletteRow(out->rows[1], m->m[1][0], m->m[1][1], m->m[1][2], t.y);
+    SetPaletteRow(out->rows[2], m->m[2][0], m->m[2][1], m->m[2][2], t.z);
+    SetPaletteRow(out->rows[3], 0, 0, 0, 0);
 }
 
 snwResult snwSkinPalette_Set(
@@ -340,7 +340,7 @@ typedef struct Work
     const snwSkinningTarget* target;
 } Work;
 
-static void RunBlocks(int begin, int end, void* data)
+static void RunSkinBlocks(int begin, int end, void* data)
 {
     const Work* work = data;
     work->kernel(work->model, work->palette, work->target, begin, end);
@@ -352,7 +352,7 @@ void snwSkinModel_Apply(
     const snwSkinKernels* kernels = snwSkin_Kernels(context->simd);
     bool linear = palette->kind == snw_skinningLinear;
     Work work = {linear ? kernels->linear : kernels->dualQuaternion, model, palette, target};
-    snwParallelFor(context, model->blockCount, snw_skinGrain, RunBlocks, &work);
+    snwParallelFor(context, model->blockCount, snw_skinGrain, RunSkinBlocks, &work);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ static int ThinRow(Entry* row, int count, double least, int influences)
 // ---------------------------------------------------------------------------------------------------------------------
 // From lists
 
-static int GatherRow(const snwWeightLists* lists, int vertex, Entry* row, bool* odd)
+static int GatherWeightRow(const snwWeightLists* lists, int vertex, Entry* row, bool* odd)
 {
     size_t first = (size_t)vertex * (size_t)lists->perVertex;
     int count = 0;
@@ -121,7 +121,8 @@ static int GatherRow(const snwWeightLists* lists, int vertex, Entry* row, bool* 
     return merged;
 }
 
-static snwResult CheckRow(const snwWeightLists* lists, int vertex, const Entry* row, int count, snwMessage* message)
+static snwResult CheckWeightRow(
+    const snwWeightLists* lists, int vertex, const Entry* row, int count, snwMessage* message)
 {
     if (count == 0)
         return snwFail(message, snw_errorArgument, "give it to a handle", "vertex %d has no weight at all", vertex);
@@ -132,15 +133,16 @@ static snwResult CheckRow(const snwWeightLists* lists, int vertex, const Entry* 
 }
 
 // Rows are made twice: to count, and to fill. That costs less than memory for the widest case.
-static snwResult CountEntries(const snwWeightLists* lists, Entry* row, int* total, int* repaired, snwMessage* message)
+static snwResult CountWeightEntries(
+    const snwWeightLists* lists, Entry* row, int* total, int* repaired, snwMessage* message)
 {
     size_t entries = 0;
     *repaired = 0;
     for (int i = 0; i < lists->vertexCount; ++i)
     {
         bool odd = false;
-        int count = GatherRow(lists, i, row, &odd);
-        if (CheckRow(lists, i, row, count, message) < 0)
+        int count = GatherWeightRow(lists, i, row, &odd);
+        if (CheckWeightRow(lists, i, row, count, message) < 0)
             return snw_errorArgument;
         entries += (size_t)ThinRow(row, count, lists->least, lists->influences);
         *repaired += odd;
@@ -158,7 +160,7 @@ static void FillEntries(const snwWeightLists* lists, Entry* row, snwWeights* wei
     for (int i = 0; i < lists->vertexCount; ++i)
     {
         bool odd = false;
-        int count = ThinRow(row, GatherRow(lists, i, row, &odd), lists->least, lists->influences);
+        int count = ThinRow(row, GatherWeightRow(lists, i, row, &odd), lists->least, lists->influences);
         for (int k = 0; k < count; ++k, ++at)
             handles[at] = row[k].handle, values[at] = row[k].value;
         starts[i + 1] = at;
@@ -173,7 +175,7 @@ snwResult snwWeights_FromLists(
     if (row == NULL)
         return snwFailMemory(message);
     int total = 0, odd = 0;
-    snwResult result = CountEntries(lists, row, &total, &odd, message);
+    snwResult result = CountWeightEntries(lists, row, &total, &odd, message);
 
     // Counted first; the struct and its arrays are one block.
     if (result == snw_ok)
@@ -202,7 +204,7 @@ int snwWeights_MostInfluences(const snwWeights* weights)
     return most;
 }
 
-static int CopyRow(const snwWeights* weights, int vertex, Entry* row)
+static int CopyWeightRow(const snwWeights* weights, int vertex, Entry* row)
 {
     int first = weights->starts[vertex], count = weights->starts[vertex + 1] - first;
     for (int k = 0; k < count; ++k)
@@ -229,7 +231,7 @@ snwResult snwWeights_Prune(snwContext* context, const snwWeights* weights, int i
     double* values = (double*)(*pruned)->values;
     for (int i = 0; i < weights->vertexCount; ++i)
     {
-        int count = ThinRow(row, CopyRow(weights, i, row), least, influences);
+        int count = ThinRow(row, CopyWeightRow(weights, i, row), least, influences);
         for (int k = 0; k < count; ++k, ++at)
             handles[at] = row[k].handle, values[at] = row[k].value;
         starts[i + 1] = at;

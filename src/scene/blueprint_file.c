@@ -53,7 +53,7 @@ static void ReadItems(Reader* reader, const char* key, const json_t* list, ReadI
 }
 
 // As many numbers as `least`, or as `most`; pairs too if `least` is smaller than `most`.
-static snwResult ReadNumbers(Reader* reader, const json_t* value, int least, int most, double limit, double* out)
+static snwResult ReadNumberList(Reader* reader, const json_t* value, int least, int most, double limit, double* out)
 {
     snwJson* json = &reader->json;
     size_t count = json_array_size(value);
@@ -71,8 +71,8 @@ static snwResult ReadNumbers(Reader* reader, const json_t* value, int least, int
     return snw_ok;
 }
 
-static snwResult ReadRows(Reader* reader, const char* key, const json_t* list, int leastRows, int least, int most,
-    double (**rows)[8], int* count)
+static snwResult ReadBlueprintRows(Reader* reader, const char* key, const json_t* list, int leastRows, int least,
+    int most, double (**rows)[8], int* count)
 {
     snwJson* json = &reader->json;
     snwResult result = snw_ok;
@@ -86,7 +86,7 @@ static snwResult ReadRows(Reader* reader, const char* key, const json_t* list, i
     for (int i = 0; i < *count && result == snw_ok; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, (size_t)i);
-        result = ReadNumbers(reader, json_array_get(list, (size_t)i), least, most, 1e6, (*rows)[i]);
+        result = ReadNumberList(reader, json_array_get(list, (size_t)i), least, most, 1e6, (*rows)[i]);
         if (result == snw_ok)
             snwJson_Leave(json, mark);
     }
@@ -139,7 +139,7 @@ static snwResult CheckTwin(Reader* reader, const char* name, bool mirror)
     return snw_ok;
 }
 
-static const char* BoneName(int index, const void* data)
+static const char* BlueprintBoneName(int index, const void* data)
 {
     return ((const snwBlueprint*)data)->bones[index].name;
 }
@@ -153,13 +153,13 @@ static int LookUpBone(const snwBlueprint* blueprint, const char* name)
 }
 
 // NULL gives -1.
-static snwResult FindBone(Reader* reader, const char* key, const char* name, int* bone)
+static snwResult FindBlueprintBone(Reader* reader, const char* key, const char* name, int* bone)
 {
     *bone = LookUpBone(reader->out, name);
     if (name == NULL || *bone >= 0)
         return snw_ok;
     char remedy[240];
-    snwSuggestWord(remedy, sizeof remedy, name, reader->out->boneCount, BoneName, reader->out);
+    snwSuggestWord(remedy, sizeof remedy, name, reader->out->boneCount, BlueprintBoneName, reader->out);
     snwJson_Enter(&reader->json, key);
     return snwJson_Fail(&reader->json, remedy, "there is no bone '%s'", snwQuoteWord(name).text);
 }
@@ -167,7 +167,7 @@ static snwResult FindBone(Reader* reader, const char* key, const char* name, int
 // ---------------------------------------------------------------------------------------------------------------------
 // Skeleton
 
-static snwResult AddBone(Reader* reader, const snwBoneDef* def, const char* parent)
+static snwResult AddBlueprintBone(Reader* reader, const snwBoneDef* def, const char* parent)
 {
     snwBlueprint* out = reader->out;
     if (LookUpBone(out, def->name) >= 0)
@@ -182,13 +182,13 @@ static snwResult ReadInertia(Reader* reader, const json_t* value, snwBoneDef* bo
 {
     size_t mark = snwJson_Enter(&reader->json, "inertia");
     size_t count = json_array_size(value) == 6 ? 6 : 3;
-    snwResult result = ReadNumbers(reader, value, (int)count, (int)count, 1e12, bone->inertia);
+    snwResult result = ReadNumberList(reader, value, (int)count, (int)count, 1e12, bone->inertia);
     if (result == snw_ok)
         snwJson_Leave(&reader->json, mark);
     return result;
 }
 
-static snwResult ReadShape(Reader* reader, const json_t* value, snwBoneShape* shape)
+static snwResult ReadBoneShape(Reader* reader, const json_t* value, snwBoneShape* shape)
 {
     snwBoneShapeData data;
     size_t mark = snwJson_Enter(&reader->json, "shape");
@@ -222,7 +222,7 @@ static void MirrorBone(Reader* reader, snwBoneDef* bone)
     bone->name = MirrorName(reader, bone->name);
 }
 
-static snwResult ReadBone(Reader* reader, const json_t* value)
+static snwResult ReadBlueprintBone(Reader* reader, const json_t* value)
 {
     snwBoneData data;
     uint64_t seen = 0;
@@ -234,7 +234,7 @@ static snwResult ReadBone(Reader* reader, const json_t* value)
     if (result == snw_ok && data.inertia != NULL)
         result = ReadInertia(reader, data.inertia, &data.def);
     if (result == snw_ok && data.shape != NULL)
-        result = ReadShape(reader, data.shape, &data.def.shape);
+        result = ReadBoneShape(reader, data.shape, &data.def.shape);
     if (result < 0)
         return result;
 
@@ -247,32 +247,32 @@ static snwResult ReadBone(Reader* reader, const json_t* value)
         data.def.centre = snwVec3_Lerp(data.def.head, data.def.tail, 0.5);
 
     // Entered, then once more reflected, with the other name.
-    result = AddBone(reader, &data.def, data.parent);
+    result = AddBlueprintBone(reader, &data.def, data.parent);
     if (result < 0 || !data.mirror)
         return result;
     MirrorBone(reader, &data.def);
     data.parent = MirrorName(reader, data.parent);
 
-    return reader->arena->failed ? FailMemory(reader) : AddBone(reader, &data.def, data.parent);
+    return reader->arena->failed ? FailMemory(reader) : AddBlueprintBone(reader, &data.def, data.parent);
 }
 
 // Once all bones are known.
-static snwResult FindParents(Reader* reader)
+static snwResult FindBoneParents(Reader* reader)
 {
     for (int i = 0; i < reader->out->boneCount; ++i)
     {
-        snwResult result = FindBone(reader, "bones", reader->parents[i], &reader->out->bones[i].parent);
+        snwResult result = FindBlueprintBone(reader, "bones", reader->parents[i], &reader->out->bones[i].parent);
         if (result < 0)
             return result;
     }
     return snw_ok;
 }
 
-static snwResult AddJoint(Reader* reader, snwJointDef def, const char* bone, const char* parent)
+static snwResult AddBlueprintJoint(Reader* reader, snwJointDef def, const char* bone, const char* parent)
 {
-    snwResult result = FindBone(reader, "bone", bone, &def.bone);
+    snwResult result = FindBlueprintBone(reader, "bone", bone, &def.bone);
     if (result == snw_ok)
-        result = FindBone(reader, "parent", parent, &def.parentBone);
+        result = FindBlueprintBone(reader, "parent", parent, &def.parentBone);
     if (result < 0)
         return result;
     if (parent == NULL)
@@ -294,7 +294,7 @@ static snwResult ReadRanges(Reader* reader, snwJointData* data)
     {
         double range[2] = {k == 0, -(k == 0)}; // no limit
         size_t mark = snwJson_Enter(&reader->json, keys[k]);
-        snwResult result = data->ranges[k] == NULL ? snw_ok : ReadNumbers(reader, data->ranges[k], 2, 2, 1e6, range);
+        snwResult result = data->ranges[k] == NULL ? snw_ok : ReadNumberList(reader, data->ranges[k], 2, 2, 1e6, range);
         if (result == snw_ok && data->ranges[k] != NULL && (range[0] > range[1] || (k > 0 && range[0] == range[1])))
             result = snwJson_Fail(&reader->json, NULL, "must begin with the lower limit");
         if (result < 0)
@@ -309,7 +309,7 @@ static snwResult ReadRanges(Reader* reader, snwJointData* data)
     return snw_ok;
 }
 
-static snwResult ReadJoint(Reader* reader, const json_t* value)
+static snwResult ReadBlueprintJoint(Reader* reader, const json_t* value)
 {
     snwJointData data;
     uint64_t seen = 0;
@@ -327,7 +327,7 @@ static snwResult ReadJoint(Reader* reader, const json_t* value)
         data.def.position = reader->out->bones[bone].head;
     data.def.axis = snwVec3_Normalize(data.def.axis);
     data.def.axis2 = snwVec3_Normalize(data.def.axis2);
-    result = AddJoint(reader, data.def, data.bone, data.parent);
+    result = AddBlueprintJoint(reader, data.def, data.bone, data.parent);
     if (result < 0 || !data.mirror)
         return result;
 
@@ -339,11 +339,11 @@ static snwResult ReadJoint(Reader* reader, const json_t* value)
     data.bone = MirrorName(reader, data.bone);
     data.parent = MirrorName(reader, data.parent);
 
-    return reader->arena->failed ? FailMemory(reader) : AddJoint(reader, data.def, data.bone, data.parent);
+    return reader->arena->failed ? FailMemory(reader) : AddBlueprintJoint(reader, data.def, data.bone, data.parent);
 }
 
 // A handle that is a bone also is one of the skeleton, behind the one before it.
-static snwResult AddHandle(Reader* reader, const snwHandleData* data)
+static snwResult AddBlueprintHandle(Reader* reader, const snwHandleData* data)
 {
     snwBlueprint* out = reader->out;
     out->handles[out->handleCount++] = data->def;
@@ -353,23 +353,23 @@ static snwResult AddHandle(Reader* reader, const snwHandleData* data)
     bone.name = data->def.name;
     bone.head = data->def.position;
     bone.tail = data->tail;
-    return AddBone(reader, &bone, out->boneCount > 0 ? out->bones[out->boneCount - 1].name : NULL);
+    return AddBlueprintBone(reader, &bone, out->boneCount > 0 ? out->bones[out->boneCount - 1].name : NULL);
 }
 
-static snwResult ReadHandle(Reader* reader, const json_t* value)
+static snwResult ReadBlueprintHandle(Reader* reader, const json_t* value)
 {
     snwHandleData data;
     snwResult result = snwTable_Read(&reader->json, &snw_handleTable, value, &data, NULL);
     if (result == snw_ok)
         result = CheckTwin(reader, data.def.name, data.mirror);
     if (result == snw_ok)
-        result = AddHandle(reader, &data);
+        result = AddBlueprintHandle(reader, &data);
     if (result < 0 || !data.mirror)
         return result;
     data.def.position = MirrorPoint(data.def.position);
     data.tail = MirrorPoint(data.tail);
     data.def.name = MirrorName(reader, data.def.name);
-    return reader->arena->failed ? FailMemory(reader) : AddHandle(reader, &data);
+    return reader->arena->failed ? FailMemory(reader) : AddBlueprintHandle(reader, &data);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -378,7 +378,7 @@ static snwResult ReadHandle(Reader* reader, const json_t* value)
 static snwResult UsePoints(Reader* reader, snwPartData* data)
 {
     double(*rows)[8] = NULL;
-    snwResult result = ReadRows(reader, "points", data->points, 2, 4, 4, &rows, &data->part.pointCount);
+    snwResult result = ReadBlueprintRows(reader, "points", data->points, 2, 4, 4, &rows, &data->part.pointCount);
     if (result < 0)
         return result;
     data->part.points = snwArena_Alloc(reader->arena, (size_t)data->part.pointCount, sizeof *data->part.points);
@@ -463,7 +463,7 @@ static snwResult UseOutline(Reader* reader, snwPartData* data)
 {
     double(*rows)[8] = NULL;
     int count;
-    snwResult result = ReadRows(reader, "outline", data->outline, 3, 3, 3, &rows, &count);
+    snwResult result = ReadBlueprintRows(reader, "outline", data->outline, 3, 3, 3, &rows, &count);
     if (result < 0)
         return result;
     snwVec3 centre, normal;
@@ -533,9 +533,9 @@ static int FindGroup(Reader* reader, const char* name)
     return reader->groupCount++;
 }
 
-static snwResult AddPart(Reader* reader, snwFleshPart part, const char* bone, const char* group)
+static snwResult AddFleshPart(Reader* reader, snwFleshPart part, const char* bone, const char* group)
 {
-    snwResult result = FindBone(reader, "bone", bone, &part.bone);
+    snwResult result = FindBlueprintBone(reader, "bone", bone, &part.bone);
     if (result < 0)
         return result;
     if (part.rigid && part.bone < 0)
@@ -559,20 +559,20 @@ static bool MirrorPart(Reader* reader, snwFleshPart* part)
     return true;
 }
 
-static snwResult ReadPart(Reader* reader, const json_t* value)
+static snwResult ReadFleshPart(Reader* reader, const json_t* value)
 {
     snwPartData data;
     snwResult result = snwTable_Read(&reader->json, &snw_partTable, value, &data, NULL);
     if (result == snw_ok)
         result = UseShape(reader, &data);
     if (result == snw_ok)
-        result = AddPart(reader, data.part, data.bone, data.group);
+        result = AddFleshPart(reader, data.part, data.bone, data.group);
     if (result < 0 || !data.mirror)
         return result;
     const char *bone = MirrorName(reader, data.bone), *group = MirrorName(reader, data.group);
     if (!MirrorPart(reader, &data.part) || reader->arena->failed)
         return FailMemory(reader);
-    return AddPart(reader, data.part, bone, group);
+    return AddFleshPart(reader, data.part, bone, group);
 }
 
 // Parts of a group behind each other, groups in the order in which they were first named.
@@ -614,7 +614,7 @@ static snwResult ReadHolders(Reader* reader, const json_t* list, snwRibbon* ribb
     for (size_t i = 0; i < json_array_size(list) && result == snw_ok; ++i)
     {
         const char* name = json_string_value(json_array_get(list, i));
-        result = FindBone(reader, "held_by", name != NULL ? name : "", &holders[i]);
+        result = FindBlueprintBone(reader, "held_by", name != NULL ? name : "", &holders[i]);
     }
     ribbon->holders = holders;
     ribbon->holderCount = (int)json_array_size(list);
@@ -627,7 +627,7 @@ static snwResult ReadRibbon(Reader* reader, const json_t* value)
     double(*rows)[8] = NULL;
     snwResult result = snwTable_Read(&reader->json, &snw_ribbonTable, value, &data, NULL);
     if (result == snw_ok)
-        result = ReadRows(reader, "points", data.points, 2, 3, 3, &rows, &data.ribbon.pointCount);
+        result = ReadBlueprintRows(reader, "points", data.points, 2, 3, 3, &rows, &data.ribbon.pointCount);
     if (result == snw_ok && data.holders != NULL)
         result = ReadHolders(reader, data.holders, &data.ribbon);
     if (result < 0)
@@ -674,7 +674,7 @@ static snwVec3 TrackAxis(const snwBlueprint* blueprint, int bone)
 static snwResult ReadTrackKeys(Reader* reader, const json_t* list, double duration, snwTrackDef* track)
 {
     double(*rows)[8] = NULL;
-    snwResult result = ReadRows(reader, "keys", list, 1, 4, 7, &rows, &track->keyCount);
+    snwResult result = ReadBlueprintRows(reader, "keys", list, 1, 4, 7, &rows, &track->keyCount);
     if (result < 0)
         return result;
     snwKey* keys = snwArena_Alloc(reader->arena, (size_t)track->keyCount, sizeof *keys);
@@ -728,7 +728,7 @@ static bool MirrorTrack(Reader* reader, snwTrackDef* track, double duration, dou
     return true;
 }
 
-static snwResult ReadTrack(Reader* reader, const json_t* value)
+static snwResult ReadBlueprintTrack(Reader* reader, const json_t* value)
 {
     snwMotionDef* motion = &reader->out->motions[reader->out->motionCount];
     snwTrackDef* tracks = (snwTrackDef*)motion->tracks;
@@ -740,7 +740,7 @@ static snwResult ReadTrack(Reader* reader, const json_t* value)
     if (result == snw_ok)
         result = CheckTwin(reader, data.bone, data.mirror);
     if (result == snw_ok)
-        result = FindBone(reader, "bone", data.bone, &track.bone);
+        result = FindBlueprintBone(reader, "bone", data.bone, &track.bone);
     if (result == snw_ok)
         result = ReadTrackKeys(reader, data.keys, motion->duration, &track);
     if (result < 0)
@@ -748,7 +748,7 @@ static snwResult ReadTrack(Reader* reader, const json_t* value)
     tracks[motion->trackCount++] = track;
     if (!data.mirror)
         return snw_ok;
-    result = FindBone(reader, "bone", MirrorName(reader, data.bone), &track.bone);
+    result = FindBlueprintBone(reader, "bone", MirrorName(reader, data.bone), &track.bone);
     if (result == snw_ok && !MirrorTrack(reader, &track, motion->duration, motion->loop ? data.phase : 0))
         result = FailMemory(reader);
     tracks[motion->trackCount++] = track;
@@ -764,7 +764,7 @@ static snwResult ReadMotion(Reader* reader, const json_t* value)
         return result;
     data.def.tracks = NewList(reader, "tracks", data.tracks, sizeof(snwTrackDef), &result);
     reader->out->motions[reader->out->motionCount] = data.def;
-    ReadItems(reader, "tracks", data.tracks, ReadTrack, &result);
+    ReadItems(reader, "tracks", data.tracks, ReadBlueprintTrack, &result);
     reader->out->motionCount++;
     return result;
 }
@@ -812,7 +812,7 @@ static snwResult ReadBox(Reader* reader, const json_t* value)
     return snw_ok;
 }
 
-static snwResult CheckBody(Reader* reader, const snwBlueprintData* data)
+static snwResult CheckBlueprintBody(Reader* reader, const snwBlueprintData* data)
 {
     bool flesh = false;
     for (int i = 0; i < reader->out->flesh.partCount; ++i)
@@ -844,11 +844,11 @@ static snwResult ReadDocument(Reader* reader, const json_t* document)
 
     // Bones before joints and parts, as these name them.
     MakeLists(reader, &data, &result);
-    ReadItems(reader, "bones", data.bones, ReadBone, &result);
-    ReadItems(reader, "handles", data.handles, ReadHandle, &result);
-    result = result == snw_ok ? FindParents(reader) : result;
-    ReadItems(reader, "joints", data.joints, ReadJoint, &result);
-    ReadItems(reader, "parts", data.parts, ReadPart, &result);
+    ReadItems(reader, "bones", data.bones, ReadBlueprintBone, &result);
+    ReadItems(reader, "handles", data.handles, ReadBlueprintHandle, &result);
+    result = result == snw_ok ? FindBoneParents(reader) : result;
+    ReadItems(reader, "joints", data.joints, ReadBlueprintJoint, &result);
+    ReadItems(reader, "parts", data.parts, ReadFleshPart, &result);
     ReadItems(reader, "ribbons", data.ribbons, ReadRibbon, &result);
     ReadItems(reader, "motions", data.motions, ReadMotion, &result);
 
@@ -859,7 +859,7 @@ static snwResult ReadDocument(Reader* reader, const json_t* document)
     memcpy(out->flat.color, data.color, sizeof data.color);
     if (result == snw_ok)
         result = snwConstraints_ReadJson(&reader->json, data.constraints, reader->arena, out);
-    result = result == snw_ok ? CheckBody(reader, &data) : result;
+    result = result == snw_ok ? CheckBlueprintBody(reader, &data) : result;
 
     return result == snw_ok ? FinishFlesh(reader) : result;
 }

@@ -86,14 +86,14 @@ static const snwField s_shapeFields[] = {
         .help = "its skin is soft: cells along each of its sides, whose corners are its points"),
 };
 
-static void InitShape(void* object, int kind)
+static void InitBoneShape(void* object, int kind)
 {
     (void)kind;
     ((snwBoneShapeData*)object)->shape.place = snwIdentityTransform();
 }
 
 const snwTable snw_boneShapeTable = {"bone_shape", "What touches things in place of the flesh",
-    SNW_TABLE_FIELDS(s_shapeFields), sizeof(snwBoneShapeData), "kind", InitShape};
+    SNW_TABLE_FIELDS(s_shapeFields), sizeof(snwBoneShapeData), "kind", InitBoneShape};
 
 static const snwField s_boneFields[] = {
     NAME(snwBoneData, def.name, "unique; ends in .l where it is mirrored"),

@@ -28,7 +28,7 @@ static const char* MethodOf(const snwCast* cast)
     return cast->jointed ? "apd" : "pbd";
 }
 
-static void WriteBody(snwText* text, const snwCast* cast)
+static void WriteCastBody(snwText* text, const snwCast* cast)
 {
     snwText_Key(text, "bodies");
     snwText_Open(text, '[');
@@ -46,7 +46,7 @@ static void WriteBody(snwText* text, const snwCast* cast)
     snwText_Close(text, ']');
 }
 
-static void WriteScene(snwText* text, const snwCast* cast)
+static void WriteCastScene(snwText* text, const snwCast* cast)
 {
     // As text, because the scene is read like any other: with checks, defaults and messages.
     snwText_Open(text, '{');
@@ -67,7 +67,7 @@ static void WriteScene(snwText* text, const snwCast* cast)
         snwText_Json(text, "{\"rigpbd.damping\": 2, \"rigpbd.settle\": 5, \"rigpbd.drag\": 3}");
     }
 
-    WriteBody(text, cast);
+    WriteCastBody(text, cast);
 
     // Paper has no ground to stand on.
     if (!cast->flat)
@@ -81,7 +81,7 @@ static void WriteScene(snwText* text, const snwCast* cast)
 
 // A figure of paper floats before the viewer and waits for a hand; one with a motion plays it, on a ground where it is
 // lowest; all others fall a little, so that one sees at once what they are made of.
-static snwResult Place(snwContext* context, const snwCast* cast, snwSceneFile* file, snwMessage* message)
+static snwResult PlaceFigure(snwContext* context, const snwCast* cast, snwSceneFile* file, snwMessage* message)
 {
     snwSceneDef def = *snwScene_GetDef(file->scene);
     snwCharacterInfo info = snwCharacter_GetInfo(def.bodies[0].character);
@@ -115,12 +115,12 @@ snwResult snwCast_Open(
     snwContext* context, const snwCast* cast, const snwSceneOptions* options, snwSceneFile* file, snwMessage* message)
 {
     snwText text = snwCreateText(context, 0);
-    WriteScene(&text, cast);
+    WriteCastScene(&text, cast);
     snwResult result = text.failed
                            ? snwFailMemory(message)
                            : snwSceneFile_Parse(context, text.data, text.size, cast->name, options, file, message);
     snwText_Free(&text);
-    snwResult placed = result < 0 ? result : Place(context, cast, file, message);
+    snwResult placed = result < 0 ? result : PlaceFigure(context, cast, file, message);
     if (placed < 0)
         snwSceneFile_Close(file);
     return placed < 0 ? placed : result;
@@ -182,7 +182,7 @@ static void WriteReference(snwText* text, const char* name, const snwBlueprintFi
     free(document);
 }
 
-static void WriteUse(snwText* text, const char* name, const snwBlueprintFile* file, const snwCast* cast, bool small)
+static void WriteCastUse(snwText* text, const char* name, const snwBlueprintFile* file, const snwCast* cast, bool small)
 {
     snwText_Open(text, '{');
     snwText_Key(text, "blueprint");
@@ -204,7 +204,7 @@ static snwResult OpenUse(snwContext* context, const char* reference, const snwBl
     const snwSceneOptions* options, snwCast* cast, snwSceneFile* file, snwMessage* message)
 {
     snwText use = snwCreateText(context, 0);
-    WriteUse(&use, reference, blueprint, cast, small);
+    WriteCastUse(&use, reference, blueprint, cast, small);
     cast->use = use.data;
     snwResult result = use.failed ? snwFailMemory(message) : snwCast_Open(context, cast, options, file, message);
     snwText_Free(&use);

@@ -68,7 +68,7 @@ static snwResult CreateShape(snwJson* json, const char* name, void* data, int64_
 // Blueprints
 
 // A built-in one by name, or what the scene itself holds.
-static snwResult OpenBlueprint(snwJson* json, const json_t* value, snwBlueprintFile* file)
+static snwResult OpenSceneBlueprint(snwJson* json, const json_t* value, snwBlueprintFile* file)
 {
     if (json_is_object(value))
         return snwBlueprintFile_FromJson(json, value, file);
@@ -117,7 +117,7 @@ static void WriteValue(snwText* text, const json_t* value)
     snwFree(text->context, inner);
 }
 
-static void WriteUse(snwText* text, const snwBlueprintUse* use, const snwMaterial* material)
+static void WriteBlueprintUse(snwText* text, const snwBlueprintUse* use, const snwMaterial* material)
 {
     // The text that makes the same character again, with all that matters spelled out.
     snwText_Open(text, '{');
@@ -175,7 +175,7 @@ static snwResult BuildBlueprint(snwJson* json, const char* name, const snwBluepr
     if (expected > *tets)
         return snwCharacter_FailTooLarge(json, expected);
     snwText source = snwCreateText(json->context, 0);
-    WriteUse(&source, use, &blueprint->material);
+    WriteBlueprintUse(&source, use, &blueprint->material);
     snwMessage words = {0};
     snwResult result = source.failed
                            ? snwFailMemory(json->message)
@@ -209,7 +209,7 @@ static snwResult CreateBlueprint(snwJson* json, const char* name, void* data, in
     const snwBlueprintUse* use = data;
     snwBlueprintFile file;
     size_t mark = snwJson_Enter(json, "blueprint");
-    snwResult result = OpenBlueprint(json, use->blueprint, &file);
+    snwResult result = OpenSceneBlueprint(json, use->blueprint, &file);
     if (result == snw_ok)
     {
         snwJson_Leave(json, mark);

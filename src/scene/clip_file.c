@@ -24,7 +24,7 @@ static snwResult FindList(snwJson* json, const json_t* root, const json_t** list
 }
 
 // Reads one file; json is at the clip that names it. *document stays NULL if there is none to release.
-static snwResult OpenFile(snwJson* json, const json_t* clip, char* path, json_t** document, const json_t** list)
+static snwResult OpenClipFile(snwJson* json, const json_t* clip, char* path, json_t** document, const json_t** list)
 {
     char* text = NULL;
     size_t size = 0;
@@ -41,12 +41,12 @@ static snwResult OpenFile(snwJson* json, const json_t* clip, char* path, json_t*
     return *document != NULL ? FindList(&inner, *document, list) : result;
 }
 
-static snwResult AddFile(snwJson* json, snwArena* arena, const json_t* clip, snwClipSources* sources)
+static snwResult AddClipFile(snwJson* json, snwArena* arena, const json_t* clip, snwClipSources* sources)
 {
     char path[PATH_MAX];
     const json_t* list = NULL;
     json_t** document = &sources->documents[sources->documentCount];
-    snwResult result = OpenFile(json, clip, path, document, &list);
+    snwResult result = OpenClipFile(json, clip, path, document, &list);
     sources->documentCount += *document != NULL;
     if (result < 0)
         return result;
@@ -84,7 +84,7 @@ snwResult snwClipSources_Open(snwJson* json, snwArena* arena, const json_t* list
         const json_t* clip = json_array_get(list, (size_t)i);
         size_t mark = snwJson_EnterIndex(json, (size_t)i);
         if (FileOf(clip) != NULL)
-            result = AddFile(json, arena, clip, sources);
+            result = AddClipFile(json, arena, clip, sources);
         else if (sources->count == snw_maxClips)
             result = snwJson_Fail(json, NULL, "more than %d clips", (int)snw_maxClips);
         else

@@ -35,7 +35,7 @@ typedef struct Rows
     bool whole; // ints, else doubles
 } Rows;
 
-static snwResult CheckRow(snwJson* json, const json_t* row, Rows* rows)
+static snwResult CheckNumberRow(snwJson* json, const json_t* row, Rows* rows)
 {
     size_t count = json_array_size(row);
     if (!json_is_array(row))
@@ -48,7 +48,7 @@ static snwResult CheckRow(snwJson* json, const json_t* row, Rows* rows)
     return snw_ok;
 }
 
-static snwResult CheckRows(Reader* reader, Rows* rows)
+static snwResult CheckColliderRows(Reader* reader, Rows* rows)
 {
     snwJson* json = reader->json;
     size_t count = json_array_size(rows->list);
@@ -59,7 +59,7 @@ static snwResult CheckRows(Reader* reader, Rows* rows)
     for (size_t i = 0; i < count; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, i);
-        snwResult result = CheckRow(json, json_array_get(rows->list, i), rows);
+        snwResult result = CheckNumberRow(json, json_array_get(rows->list, i), rows);
         if (result < 0)
             return result;
         snwJson_Leave(json, mark);
@@ -72,7 +72,7 @@ static snwResult CheckRows(Reader* reader, Rows* rows)
     return snw_ok;
 }
 
-static snwResult FillRow(Reader* reader, const Rows* rows, size_t row, void* out)
+static snwResult FillNumberRow(Reader* reader, const Rows* rows, size_t row, void* out)
 {
     size_t mark = snwJson_EnterIndex(reader->json, row), width = (size_t)rows->width;
     snwResult result = snw_ok;
@@ -91,12 +91,12 @@ static snwResult FillRow(Reader* reader, const Rows* rows, size_t row, void* out
 }
 
 // All rows one behind the other; NULL after a failure, which *result tells, or where there is no list.
-static void* ReadRows(Reader* reader, Rows* rows, snwResult* result)
+static void* ReadColliderRows(Reader* reader, Rows* rows, snwResult* result)
 {
     if (*result < 0 || rows->list == NULL)
         return NULL;
     size_t mark = snwJson_Enter(reader->json, rows->key);
-    *result = CheckRows(reader, rows);
+    *result = CheckColliderRows(reader, rows);
     if (*result < 0)
         return NULL;
     size_t count = (size_t)rows->width * (size_t)rows->height;
@@ -109,7 +109,7 @@ static void* ReadRows(Reader* reader, Rows* rows, snwResult* result)
 
     // All rows one behind the other.
     for (int i = 0; i < rows->height && *result == snw_ok; ++i)
-        *result = FillRow(reader, rows, (size_t)i, numbers);
+        *result = FillNumberRow(reader, rows, (size_t)i, numbers);
     if (*result == snw_ok)
         snwJson_Leave(reader->json, mark);
     return numbers;
@@ -127,12 +127,12 @@ snwResult snwCollider_ReadJson(
     Rows triangles = {.key = "triangles", .list = data.triangles, .width = 3, .whole = true};
 
     // Heights decide columns and rows; corners of triangles are whole numbers.
-    def->heights = ReadRows(&reader, &heights, &result);
+    def->heights = ReadColliderRows(&reader, &heights, &result);
     def->columns = heights.width;
     def->rows = heights.height;
-    def->vertices = ReadRows(&reader, &vertices, &result);
+    def->vertices = ReadColliderRows(&reader, &vertices, &result);
     def->vertexCount = vertices.height;
-    def->triangles = ReadRows(&reader, &triangles, &result);
+    def->triangles = ReadColliderRows(&reader, &triangles, &result);
     def->triangleCount = triangles.height;
     *numbers = reader.numbers;
     *collider = *def;
@@ -150,7 +150,7 @@ static void WriteTriangle(snwText* text, const int triangle[3])
     snwText_Close(text, ']');
 }
 
-static void WriteMesh(snwText* text, const snwColliderDef* mesh)
+static void WriteColliderMesh(snwText* text, const snwColliderDef* mesh)
 {
     snwText_Key(text, "vertices");
     snwText_Open(text, '[');
@@ -178,6 +178,6 @@ void snwCollider_WriteJson(snwText* text, const snwColliderDef* collider)
         snwText_Close(text, ']');
     }
     if (collider->kind == snw_colliderMesh)
-        WriteMesh(text, collider);
+        WriteColliderMesh(text, collider);
     snwText_Close(text, '}');
 }

@@ -8,9 +8,9 @@
 
 enum
 {
-    snw_maxCommandBytes = 1 << 20,
-    snw_places = snw_dofX | snw_dofY | snw_dofZ,
-    snw_turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ
+    commands_maxCommandBytes = 1 << 20,
+    commands_places = snw_dofX | snw_dofY | snw_dofZ,
+    commands_turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ
 };
 
 // Runs one lookup with the path at its key.
@@ -76,7 +76,7 @@ static void ResolveStay(snwCommandData* data, uint64_t seen)
         return;
     bool placed = snwTable_Saw(&snw_commandTable, seen, "position");
     bool turned = snwTable_Saw(&snw_commandTable, seen, "rotation") || snwTable_Saw(&snw_commandTable, seen, "angles");
-    data->command.stay = (placed ? 0 : snw_places) | (turned ? 0 : snw_turns);
+    data->command.stay = (placed ? 0 : commands_places) | (turned ? 0 : commands_turns);
 }
 
 static snwResult ResolveCollider(snwJson* json, const snwSceneDef* def, snwCommandData* data)
@@ -112,7 +112,7 @@ static snwResult ResolveParam(snwJson* json, const snwSceneDef* def, snwCommandD
     return result;
 }
 
-static snwResult Resolve(snwJson* json, const snwSceneDef* def, snwCommandData* data, uint64_t seen)
+static snwResult ResolveCommand(snwJson* json, const snwSceneDef* def, snwCommandData* data, uint64_t seen)
 {
     snwResult result = ResolveBody(json, def, data);
     if (result < 0)
@@ -150,7 +150,7 @@ snwResult snwCommand_ReadJson(snwJson* json, const snwSceneDef* def, const json_
     uint64_t seen = 0;
     snwResult result = snwTable_Read(json, &snw_commandTable, value, &data, &seen);
     if (result == snw_ok)
-        result = Resolve(json, def, &data, seen);
+        result = ResolveCommand(json, def, &data, seen);
     if (result < 0)
         return result;
     result = snwCommand_Check(def, snwMethod_Find(def->method), &data.command, json->message);
@@ -166,7 +166,7 @@ snwResult snwCommand_Parse(
     snwJson json = {.message = message, .file = ""};
     snwResult result = snw_ok;
     snwMessage_Clear(message);
-    if (size > snw_maxCommandBytes)
+    if (size > commands_maxCommandBytes)
         return snwJson_Fail(&json, NULL, "a command has at most 1 MiB");
     json_t* root = snwJson_Parse(&json, text, size, &result);
     if (root == NULL)
@@ -179,12 +179,12 @@ snwResult snwCommand_Parse(
 // ---------------------------------------------------------------------------------------------------------------------
 // Writing
 
-static const char* BodyName(const snwSceneDef* def, int body)
+static const char* NameOfBody(const snwSceneDef* def, int body)
 {
     return body >= 0 && body < def->bodyCount ? def->bodies[body].name : NULL;
 }
 
-static void WritePart(snwText* text, const snwSceneDef* def, const snwCommand* command)
+static void WriteCommandPart(snwText* text, const snwSceneDef* def, const snwCommand* command)
 {
     bool handle = command->kind == snw_commandHandle;
     const char* name = NULL;
@@ -200,7 +200,7 @@ static void WritePart(snwText* text, const snwSceneDef* def, const snwCommand* c
         snwText_Int(text, command->index);
 }
 
-static void WriteParam(snwText* text, const snwSceneDef* def, const snwCommand* command)
+static void WriteParamCommand(snwText* text, const snwSceneDef* def, const snwCommand* command)
 {
     int method = snwMethod_Find(def->method);
     bool known = method >= 0 && command->index >= 0 && command->index < snwMethod_GetInfo(method).paramCount;
@@ -214,8 +214,8 @@ static void WriteParam(snwText* text, const snwSceneDef* def, const snwCommand* 
 // A place or a turn that stays as it is needs no words; some parts of them do.
 static bool GoesWithout(const snwField* field, const snwCommand* command)
 {
-    uint32_t places = command->stay & snw_places, turns = command->stay & snw_turns;
-    bool whole = (places == 0 || places == snw_places) && (turns == 0 || turns == snw_turns);
+    uint32_t places = command->stay & commands_places, turns = command->stay & commands_turns;
+    bool whole = (places == 0 || places == commands_places) && (turns == 0 || turns == commands_turns);
     if (strcmp(field->key, "stay") == 0)
         return whole;
     return whole && ((places != 0 && strcmp(field->key, "position") == 0) ||
@@ -246,7 +246,7 @@ void snwCommand_WriteJson(snwText* text, const snwSceneDef* def, const snwComman
     snwCommandData data = {.command = *command};
 
     // Numbers back to names, where there is something of that number.
-    data.body = BodyName(def, command->body);
+    data.body = NameOfBody(def, command->body);
     if (command->kind == snw_commandPin && command->body < 0 && command->index >= 0 && command->index < def->pinCount)
         data.pin = def->pins[command->index].name;
     bool hand = command->kind == snw_commandDrag || command->kind == snw_commandPush;
@@ -267,9 +267,9 @@ void snwCommand_WriteJson(snwText* text, const snwSceneDef* def, const snwComman
     }
 
     if (command->kind == snw_commandHandle || command->kind == snw_commandJoint)
-        WritePart(text, def, command);
+        WriteCommandPart(text, def, command);
     if (command->kind == snw_commandParam)
-        WriteParam(text, def, command);
+        WriteParamCommand(text, def, command);
     snwText_Close(text, '}');
 }
 

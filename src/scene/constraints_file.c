@@ -75,7 +75,7 @@ static const char* HandleName(int index, const void* data)
     return blueprint->handleCount > 0 ? blueprint->handles[index].name : blueprint->bones[index].name;
 }
 
-static snwResult FindHandle(snwJson* json, const snwBlueprint* blueprint, const char* name, int* handle)
+static snwResult FindConstraintHandle(snwJson* json, const snwBlueprint* blueprint, const char* name, int* handle)
 {
     for (int i = 0; i < HandleCount(blueprint); ++i)
         if (strcmp(HandleName(i, blueprint), name) == 0)
@@ -114,7 +114,7 @@ static snwResult ReadTerm(snwJson* json, const json_t* value, const snwBlueprint
     snwTermData data;
     snwResult result = snwTable_Read(json, &snw_termTable, value, &data, NULL);
     if (result == snw_ok)
-        result = FindHandle(json, blueprint, data.handle, &term->handle);
+        result = FindConstraintHandle(json, blueprint, data.handle, &term->handle);
     if (result == snw_ok)
         result = CheckDof(json, blueprint, &data, term->handle);
     if (result < 0)
@@ -154,7 +154,7 @@ static snwResult ReadConstraint(
     return result;
 }
 
-static snwResult Append(
+static snwResult AppendConstraints(
     snwJson* json, snwArena* arena, const snwLinearConstraintDef* added, int count, snwBlueprint* out)
 {
     int before = out->constraintCount;
@@ -185,5 +185,5 @@ snwResult snwConstraints_ReadJson(snwJson* json, const json_t* list, snwArena* a
         snwJson_Leave(json, mark);
     }
     snwJson_Leave(json, outer);
-    return Append(json, arena, added, count, blueprint);
+    return AppendConstraints(json, arena, added, count, blueprint);
 }

@@ -72,7 +72,7 @@ static snwResult ReadBool(snwJson* json, const json_t* value, bool* out)
     return snw_ok;
 }
 
-static snwResult ReadText(snwJson* json, const json_t* value, const snwField* field, const char** out)
+static snwResult ReadTextField(snwJson* json, const json_t* value, const snwField* field, const char** out)
 {
     size_t most = field->upper > 0 ? (size_t)field->upper : snw_maxText;
     if (!json_is_string(value))
@@ -134,7 +134,7 @@ static snwResult ReadMask(snwJson* json, const json_t* value, const char* const*
     return snw_ok;
 }
 
-static snwResult CheckList(snwJson* json, const json_t* value, int count)
+static snwResult CheckNumberList(snwJson* json, const json_t* value, int count)
 {
     if (!json_is_array(value))
         return snwJson_Fail(json, NULL, "must be a list of %d numbers, is %s", count, snwJson_TypeName(value));
@@ -145,7 +145,7 @@ static snwResult CheckList(snwJson* json, const json_t* value, int count)
 
 static snwResult ReadReals(snwJson* json, const json_t* value, const snwField* field, int count, double* out)
 {
-    snwResult result = CheckList(json, value, count);
+    snwResult result = CheckNumberList(json, value, count);
     for (int i = 0; i < count && result == snw_ok; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, (size_t)i);
@@ -157,7 +157,7 @@ static snwResult ReadReals(snwJson* json, const json_t* value, const snwField* f
 
 static snwResult ReadInt3(snwJson* json, const json_t* value, const snwField* field, int* out)
 {
-    snwResult result = CheckList(json, value, 3);
+    snwResult result = CheckNumberList(json, value, 3);
     for (int i = 0; i < 3 && result == snw_ok; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, (size_t)i);
@@ -208,7 +208,7 @@ static int HexDigit(char c)
 }
 
 // IEC 61966-2-1: what a colour picker shows is not proportional to light.
-static snwResult ReadColor(snwJson* json, const json_t* value, const snwField* field, float* out)
+static snwResult ReadColorField(snwJson* json, const json_t* value, const snwField* field, float* out)
 {
     if (!json_is_string(value))
     {
@@ -248,7 +248,7 @@ static snwResult ReadField(snwJson* json, const snwField* field, const json_t* v
         case snw_fieldBool:
             return ReadBool(json, value, out);
         case snw_fieldText:
-            return ReadText(json, value, field, out);
+            return ReadTextField(json, value, field, out);
         case snw_fieldChoice:
             return snwJson_ReadChoice(json, value, field->names, out);
         case snw_fieldMask:
@@ -262,7 +262,7 @@ static snwResult ReadField(snwJson* json, const snwField* field, const json_t* v
         case snw_fieldAngles:
             return ReadAngles(json, value, field, out);
         case snw_fieldColor:
-            return ReadColor(json, value, field, out);
+            return ReadColorField(json, value, field, out);
         case snw_fieldObject:
             return snwTable_Read(json, field->table, value, out, NULL);
         case snw_fieldRaw:
@@ -289,7 +289,7 @@ const snwField* snwTable_Variant(const snwTable* table)
     return NULL;
 }
 
-static snwResult ReadKind(snwJson* json, const snwTable* table, const json_t* value, int* kind)
+static snwResult ReadKindField(snwJson* json, const snwTable* table, const json_t* value, int* kind)
 {
     const snwField* field = snwTable_Variant(table);
     *kind = -1;
@@ -336,7 +336,7 @@ static int FindField(const snwTable* table, int kind, const char* key)
     return -1;
 }
 
-static snwResult FailMissing(snwJson* json, const snwField* field)
+static snwResult FailMissingField(snwJson* json, const snwField* field)
 {
     char remedy[96];
     bool constant = field->type == snw_fieldInt && field->lower == field->upper && field->lower != 0;
@@ -351,7 +351,7 @@ static snwResult CheckGiven(snwJson* json, const snwTable* table, int kind, uint
         const snwField* field = &table->fields[i];
         bool given = (seen >> i & 1) != 0;
         if (field->required && !given && snwField_Belongs(field, kind))
-            return FailMissing(json, field);
+            return FailMissingField(json, field);
         for (int j = 0; j < i && given; ++j)
             if ((seen >> j & 1) != 0 && table->fields[j].offset == field->offset)
                 return snwJson_Fail(
@@ -364,7 +364,7 @@ static snwResult CheckGiven(snwJson* json, const snwTable* table, int kind, uint
 // Words for parts
 
 // Number of the word, or of its scale, among the fields; -1: there is none.
-static int FindWord(const snwTable* table, int kind, snwFieldType type)
+static int FindWordField(const snwTable* table, int kind, snwFieldType type)
 {
     for (int i = 0; i < table->count; ++i)
         if (table->fields[i].type == type && snwField_Belongs(&table->fields[i], kind))
@@ -398,10 +398,10 @@ static snwResult ReadScale(snwJson* json, const snwField* field, const json_t* v
 }
 
 // value: the word itself, or an object that may have it. *given gets the fields that it sets.
-static snwResult ReadWord(
+static snwResult ReadWordField(
     snwJson* json, const snwTable* table, int kind, const json_t* value, void* object, uint64_t* given)
 {
-    int at = FindWord(table, kind, snw_fieldWord), scaleAt = FindWord(table, kind, snw_fieldScale), index = 0;
+    int at = FindWordField(table, kind, snw_fieldWord), scaleAt = FindWordField(table, kind, snw_fieldScale), index = 0;
     if (at < 0)
         return snw_ok;
     const snwField *field = &table->fields[at], *scale = scaleAt >= 0 ? &table->fields[scaleAt] : NULL;
@@ -428,19 +428,19 @@ snwResult snwTable_Read(snwJson* json, const snwTable* table, const json_t* valu
 {
     int kind = -1;
     uint64_t given = 0;
-    bool word = json_is_string(value) && table->variant == NULL && FindWord(table, -1, snw_fieldWord) >= 0;
+    bool word = json_is_string(value) && table->variant == NULL && FindWordField(table, -1, snw_fieldWord) >= 0;
     if (!json_is_object(value) && !word)
         return snwJson_Fail(json, NULL, "must be an object, is %s", snwJson_TypeName(value));
 
     // What kind it is decides which keys belong and which defaults hold.
-    snwResult result = word ? snw_ok : ReadKind(json, table, value, &kind);
+    snwResult result = word ? snw_ok : ReadKindField(json, table, value, &kind);
     if (result < 0)
         return result;
     memset(object, 0, table->size);
     table->init(object, kind);
 
     // The word first, so that single keys can change what it set.
-    result = ReadWord(json, table, kind, value, object, &given);
+    result = ReadWordField(json, table, kind, value, object, &given);
     if (result < 0)
         return result;
 

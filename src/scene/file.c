@@ -88,7 +88,7 @@ static snwResult FailTooLarge(const char* path, size_t limit, snwMessage* messag
 }
 
 // Reads to the end, growing as needed: the size from the system is only a hint.
-static snwResult ReadAll(FILE* stream, const char* path, size_t limit, snwWriter* writer, snwMessage* message)
+static snwResult ReadStream(FILE* stream, const char* path, size_t limit, snwWriter* writer, snwMessage* message)
 {
     char chunk[16384];
     size_t got;
@@ -120,14 +120,14 @@ snwResult snwFile_Read(
     if (result == snw_errorInput)
         FailTooLarge(path, limit, message);
     if (result == snw_ok)
-        result = ReadAll(stream, path, limit, &writer, message);
+        result = ReadStream(stream, path, limit, &writer, message);
     fclose(stream);
     if (result < 0)
     {
         snwFree(context, writer.data);
         return result;
     }
-    // The last byte is the 0 that ReadAll puts behind the text.
+    // The last byte is the 0 that ReadStream puts behind the text.
     *data = (char*)writer.data;
     *size = writer.size - 1;
     return snw_ok;
@@ -140,7 +140,7 @@ static snwResult FailExists(snwMessage* message, const char* path, const char* r
     return snw_errorIo;
 }
 
-static snwResult CheckFree(const snwPartFile* output, snwMessage* message)
+static snwResult CheckReplaceable(const snwPartFile* output, snwMessage* message)
 {
     struct stat info;
 
@@ -210,7 +210,7 @@ snwResult snwPartFile_Open(
 
     // From here on two names: the part, which grows, and the path, which it gets at the end.
     snprintf(output->part, length + sizeof ".part", "%s.part", path);
-    snwResult result = CheckFree(output, message);
+    snwResult result = CheckReplaceable(output, message);
     if (result == snw_ok)
         result = OpenPart(output, message);
     if (result < 0)

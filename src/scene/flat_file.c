@@ -127,7 +127,7 @@ static snwResult ReadPair(snwJson* json, const char* key, const json_t* value, d
     return result;
 }
 
-static snwResult ReadPoint(snwJson* json, const json_t* value, snwSplinePoint* point)
+static snwResult ReadSplinePoint(snwJson* json, const json_t* value, snwSplinePoint* point)
 {
     size_t size = json_array_size(value);
     if (!json_is_array(value) || size < 2 || size > 3)
@@ -139,7 +139,7 @@ static snwResult ReadPoint(snwJson* json, const json_t* value, snwSplinePoint* p
     return ReadCoordinates(json, value, -s_far, point->at);
 }
 
-static snwResult ReadPoints(
+static snwResult ReadSplinePoints(
     snwJson* json, const json_t* value, size_t least, snwArena* arena, snwSplinePoint** points, int* count)
 {
     size_t mark = snwJson_Enter(json, "points"), size = json_array_size(value);
@@ -156,7 +156,7 @@ static snwResult ReadPoints(
     for (size_t i = 0; i < size; ++i)
     {
         size_t inner = snwJson_EnterIndex(json, i);
-        snwResult result = ReadPoint(json, json_array_get(value, i), &(*points)[i]);
+        snwResult result = ReadSplinePoint(json, json_array_get(value, i), &(*points)[i]);
         if (result < 0)
             return result;
         snwJson_Leave(json, inner);
@@ -177,7 +177,7 @@ static snwResult ReadRing(snwJson* json, const json_t* value, snwArena* arena, s
     if (result < 0)
         return result;
     *ring = data.ring;
-    return ReadPoints(json, data.points, ring->mirror ? 2 : 3, arena, &ring->points, &ring->count);
+    return ReadSplinePoints(json, data.points, ring->mirror ? 2 : 3, arena, &ring->points, &ring->count);
 }
 
 static snwResult ReadGradient(snwJson* json, const json_t* value, const snwPaint* paint, snwGradient* gradient)
@@ -206,7 +206,7 @@ static snwResult ReadPaint(snwJson* json, const json_t* value, snwArena* arena, 
         return result;
     *paint = data.paint;
     if (data.points != NULL)
-        result = ReadPoints(
+        result = ReadSplinePoints(
             json, data.points, paint->kind == snw_paintStroke ? 1 : 3, arena, &paint->points, &paint->count);
     if (result == snw_ok && data.center != NULL)
         result = ReadPair(json, "center", data.center, -s_far, paint->center);
@@ -217,7 +217,7 @@ static snwResult ReadPaint(snwJson* json, const json_t* value, snwArena* arena, 
     return result;
 }
 
-static snwResult CheckList(snwJson* json, const json_t* value, size_t least, size_t most)
+static snwResult CheckFlatList(snwJson* json, const json_t* value, size_t least, size_t most)
 {
     if (value == NULL)
         return snwJson_Fail(json, NULL, "is missing");
@@ -231,7 +231,7 @@ static snwResult CheckList(snwJson* json, const json_t* value, size_t least, siz
 static snwResult ReadOutline(snwJson* json, const json_t* outline, snwArena* arena, snwFlatBlueprint* blueprint)
 {
     size_t mark = snwJson_Enter(json, "outline"), count = json_array_size(outline);
-    snwResult result = CheckList(json, outline, 1, snw_maxFlatRings);
+    snwResult result = CheckFlatList(json, outline, 1, snw_maxFlatRings);
     if (result < 0)
         return result;
 
@@ -257,7 +257,7 @@ static snwResult ReadOutline(snwJson* json, const json_t* outline, snwArena* are
 static snwResult ReadPaints(snwJson* json, const json_t* paint, snwArena* arena, snwFlatBlueprint* blueprint)
 {
     size_t mark = snwJson_Enter(json, "paint"), count = json_array_size(paint);
-    snwResult result = CheckList(json, paint, 0, snw_maxPaints);
+    snwResult result = CheckFlatList(json, paint, 0, snw_maxPaints);
     if (result < 0)
         return result;
 

@@ -146,13 +146,13 @@ typedef struct snwFramesWriter
     uint64_t seed;      // checksum of the header
     uint64_t end;       // where the chunk in the making will be written
     int framesPerChunk;
-    int chunk;            // number of the chunk in the making
-    int frameCount;       // in it
-    int unwritten;        // of them not in the file yet
-    int commandCount;     // of the sim's log, stored so far
-    uint64_t hash;        // of the last frame added
-    snwWriter buffer;     // the chunk in the making, room for its header in front
-    snwLattice* lattices; // two per body: skin and mesh
+    int chunk;                 // number of the chunk in the making
+    int frameCount;            // in it
+    int unwritten;             // of them not in the file yet
+    int commandCount;          // of the sim's log, stored so far
+    uint64_t hash;             // of the last frame added
+    snwWriter buffer;          // the chunk in the making, room for its header in front
+    snwFrameLattice* lattices; // two per body: skin and mesh
     int bodyCount;
     bool failed; // nothing more is written
 } snwFramesWriter;

@@ -26,7 +26,7 @@ size_t snwPoints_LeastBytes(size_t count, double tolerance)
     return tolerance > 0 ? 1 + 3 * count : 12 * count;
 }
 
-static const float* Point(const float* points, int stride, size_t index)
+static const float* PointAt(const float* points, int stride, size_t index)
 {
     return (const float*)((const char*)points + index * (size_t)stride);
 }
@@ -37,7 +37,7 @@ static void WriteAsItIs(snwWriter* writer, const float* points, int stride, size
     if (out == NULL)
         return;
     for (size_t i = 0; i < count; ++i, out += 12)
-        memcpy(out, Point(points, stride, i), 12);
+        memcpy(out, PointAt(points, stride, i), 12);
     writer->size += 12 * count;
 }
 
@@ -46,14 +46,14 @@ static bool FitsLattice(const float* points, int stride, size_t count, double to
     double limit = SNW_MAX_LATTICE * tolerance;
     for (size_t i = 0; i < count; ++i)
     {
-        const float* p = Point(points, stride, i);
+        const float* p = PointAt(points, stride, i);
         if (!(fabs((double)p[0]) < limit && fabs((double)p[1]) < limit && fabs((double)p[2]) < limit))
             return false;
     }
     return true;
 }
 
-static int64_t Nearest(float x, double tolerance)
+static int64_t NearestStep(float x, double tolerance)
 {
     return (int64_t)floor((double)x / tolerance + 0.5);
 }
@@ -64,7 +64,7 @@ static uint64_t Fold(uint64_t value)
     return value << 1 ^ (0 - (value >> 63));
 }
 
-static uint64_t Unfold(uint64_t value)
+static uint64_t UnfoldNumber(uint64_t value)
 {
     return value >> 1 ^ (0 - (value & 1));
 }
@@ -78,7 +78,7 @@ static unsigned char* PutVarint(unsigned char* out, uint64_t value)
 }
 
 static void WriteLattice(
-    snwWriter* writer, const float* points, int stride, size_t count, double tolerance, snwLattice* lattice)
+    snwWriter* writer, const float* points, int stride, size_t count, double tolerance, snwFrameLattice* lattice)
 {
     unsigned char* start = snwWriter_Reserve(writer, count * 3 * snw_maxVarint);
     unsigned char* out = start;
@@ -89,11 +89,11 @@ static void WriteLattice(
     // The motion since the frame before, less that of the vertex before.
     for (size_t i = 0; i < count; ++i)
     {
-        const float* p = Point(points, stride, i);
+        const float* p = PointAt(points, stride, i);
         int64_t* values = lattice->values + 3 * i;
         for (int k = 0; k < 3; ++k)
         {
-            int64_t now = Nearest(p[k], tolerance);
+            int64_t now = NearestStep(p[k], tolerance);
             uint64_t moved = (uint64_t)now - (lattice->filled ? (uint64_t)values[k] : 0);
             out = PutVarint(out, Fold(moved - motion[k]));
             motion[k] = moved;
@@ -106,7 +106,7 @@ static void WriteLattice(
 }
 
 void snwPoints_Write(
-    snwWriter* writer, const float* points, int stride, size_t count, double tolerance, snwLattice* lattice)
+    snwWriter* writer, const float* points, int stride, size_t count, double tolerance, snwFrameLattice* lattice)
 {
     if (!(tolerance > 0))
     {
@@ -124,12 +124,12 @@ void snwPoints_Write(
     }
 }
 
-void snwPoints_Prime(const float* points, int stride, size_t count, double tolerance, snwLattice* lattice)
+void snwPoints_Prime(const float* points, int stride, size_t count, double tolerance, snwFrameLattice* lattice)
 {
     lattice->filled = tolerance > 0 && FitsLattice(points, stride, count, tolerance);
     for (size_t i = 0; lattice->filled && i < count; ++i)
         for (int k = 0; k < 3; ++k)
-            lattice->values[3 * i + (size_t)k] = Nearest(Point(points, stride, i)[k], tolerance);
+            lattice->values[3 * i + (size_t)k] = NearestStep(PointAt(points, stride, i)[k], tolerance);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ static const unsigned char* GetVarint(const unsigned char* in, const unsigned ch
     return NULL;
 }
 
-static bool ReadLattice(snwReader* reader, float* points, size_t count, double tolerance, snwLattice* lattice)
+static bool ReadLattice(snwReader* reader, float* points, size_t count, double tolerance, snwFrameLattice* lattice)
 {
     const unsigned char *start = reader->data + reader->position, *end = reader->data + reader->size, *in = start;
     uint64_t motion[3] = {0};
@@ -175,7 +175,7 @@ static bool ReadLattice(snwReader* reader, float* points, size_t count, double t
             if (in == NULL)
                 return false;
 
-            motion[k] += Unfold(code);
+            motion[k] += UnfoldNumber(code);
             *value = (int64_t)(motion[k] + (lattice->filled ? (uint64_t)*value : 0));
             points[3 * i + k] = (float)((double)*value * tolerance);
         }
@@ -185,7 +185,7 @@ static bool ReadLattice(snwReader* reader, float* points, size_t count, double t
     return true;
 }
 
-bool snwPoints_Read(snwReader* reader, float* points, size_t count, double tolerance, snwLattice* lattice)
+bool snwPoints_Read(snwReader* reader, float* points, size_t count, double tolerance, snwFrameLattice* lattice)
 {
     unsigned char kind = snw_blockAsItIs;
     if (tolerance > 0)

@@ -112,7 +112,7 @@ static int FirstUse(const snwSceneDef* scene, int body)
     return first;
 }
 
-static snwResult WriteBodies(snwWriter* writer, const snwSceneDef* scene, snwMessage* message)
+static snwResult WriteFramesBodies(snwWriter* writer, const snwSceneDef* scene, snwMessage* message)
 {
     int numbers[snw_maxBodies], count = 0;
     snwResult result = snw_ok;
@@ -138,7 +138,7 @@ static snwResult WriteBodies(snwWriter* writer, const snwSceneDef* scene, snwMes
     return result;
 }
 
-static void WriteColliders(snwWriter* writer, const snwSceneDef* scene)
+static void WriteFramesColliders(snwWriter* writer, const snwSceneDef* scene)
 {
     for (int i = 0; i < scene->colliderCount; ++i)
     {
@@ -192,7 +192,7 @@ static int CountCharacters(const snwSceneDef* scene)
     return count;
 }
 
-static snwResult WriteAll(snwWriter* writer, const snwFramesDef* def, const snwSim* sim, snwMessage* message)
+static snwResult WriteHeaderParts(snwWriter* writer, const snwFramesDef* def, const snwSim* sim, snwMessage* message)
 {
     const snwSceneDef* scene = snwScene_GetDef(def->file->scene);
     snwVersion version = snwGetVersion();
@@ -220,8 +220,8 @@ static snwResult WriteAll(snwWriter* writer, const snwFramesDef* def, const snwS
     snwFree(writer->context, text);
 
     // The tables of things that are drawn.
-    result = WriteBodies(writer, scene, message);
-    WriteColliders(writer, scene);
+    result = WriteFramesBodies(writer, scene, message);
+    WriteFramesColliders(writer, scene);
     WriteProps(writer, scene);
 
     return result;
@@ -233,7 +233,7 @@ snwResult snwFramesHeader_Write(snwWriter* writer, const snwFramesDef* def, cons
     snwWriteInt(writer, snw_framesVersion);
     snwWriteInt(writer, (int32_t)SNW_ENDIAN_MARK);
     snwWriteU64(writer, 0);
-    snwResult result = WriteAll(writer, def, sim, message);
+    snwResult result = WriteHeaderParts(writer, def, sim, message);
     if (result < 0)
         return result;
     if (writer->failed)
@@ -264,15 +264,15 @@ static bool AreIndices(const int* values, size_t count, int limit)
 }
 
 // Everything in the block is eight bytes wide in the end, so pointers into it are aligned.
-static const void* ReadArray(snwReader* reader, size_t count, size_t size)
+static const void* ReadWholeArray(snwReader* reader, size_t count, size_t size)
 {
     return count <= reader->size / size ? snwReadBytes(reader, snwPadded(count * size)) : (reader->failed = true, NULL);
 }
 
-static const char* ReadName(snwReader* reader, size_t* size)
+static const char* ReadFramesName(snwReader* reader, size_t* size)
 {
     uint64_t length = snwReadU64(reader);
-    const char* text = length < reader->size ? ReadArray(reader, (size_t)length + 1, 1) : NULL;
+    const char* text = length < reader->size ? ReadWholeArray(reader, (size_t)length + 1, 1) : NULL;
     if (text == NULL || text[length] != 0 || memchr(text, 0, (size_t)length) != NULL)
         reader->failed = true;
     if (size != NULL)
@@ -280,7 +280,7 @@ static const char* ReadName(snwReader* reader, size_t* size)
     return reader->failed ? "" : text;
 }
 
-static snwVec3 ReadVec3(snwReader* reader)
+static snwVec3 ReadFramesVec3(snwReader* reader)
 {
     snwVec3 v = {snwReadReal(reader), 0, 0};
     v.y = snwReadReal(reader);
@@ -294,7 +294,7 @@ static bool CountFits(const snwReader* reader, int count, size_t least)
     return !reader->failed && count >= 0 && (size_t)count <= (reader->size - reader->position) / least;
 }
 
-static void ReadBones(snwReader* reader, snwArena* arena, snwFramesBody* body)
+static void ReadFramesBones(snwReader* reader, snwArena* arena, snwFramesBody* body)
 {
     // Eighty bytes at least: a hostile count is refused before memory is asked for.
     if (!CountFits(reader, body->boneCount, 80))
@@ -309,9 +309,9 @@ static void ReadBones(snwReader* reader, snwArena* arena, snwFramesBody* body)
     // Parents must exist; a reserved number must be 0.
     for (int i = 0; bones != NULL && i < body->boneCount && !reader->failed; ++i)
     {
-        bones[i].name = ReadName(reader, NULL);
-        bones[i].head = ReadVec3(reader);
-        bones[i].tail = ReadVec3(reader);
+        bones[i].name = ReadFramesName(reader, NULL);
+        bones[i].head = ReadFramesVec3(reader);
+        bones[i].tail = ReadFramesVec3(reader);
         bones[i].radius = snwReadReal(reader);
         bones[i].parent = snwReadInt(reader);
         reader->failed = snwReadInt(reader) != 0 || reader->failed || bones[i].parent < -1 ||
@@ -319,12 +319,12 @@ static void ReadBones(snwReader* reader, snwArena* arena, snwFramesBody* body)
     }
 }
 
-static void ReadTexture(snwReader* reader, int width, int height, snwTexture* texture)
+static void ReadFrameTexture(snwReader* reader, int width, int height, snwTexture* texture)
 {
     if (width < 1 || width > 8192 || height < 1 || height > 8192)
         reader->failed = true;
     else
-        *texture = (snwTexture){width, height, ReadArray(reader, (size_t)width * (size_t)height, 4)};
+        *texture = (snwTexture){width, height, ReadWholeArray(reader, (size_t)width * (size_t)height, 4)};
 }
 
 static void ReadCharacter(snwReader* reader, snwArena* arena, snwFramesBody* body)
@@ -332,9 +332,9 @@ static void ReadCharacter(snwReader* reader, snwArena* arena, snwFramesBody* bod
     int32_t numbers[8];
 
     // Counts that cannot be are refused before anything is allocated by them.
-    body->character = ReadName(reader, NULL);
+    body->character = ReadFramesName(reader, NULL);
     snwRead(reader, numbers, sizeof numbers);
-    const float* color = ReadArray(reader, 3, sizeof(float));
+    const float* color = ReadWholeArray(reader, 3, sizeof(float));
     int flags = numbers[4];
     body->skinVertexCount = numbers[0];
     body->triangleCount = numbers[1];
@@ -352,15 +352,15 @@ static void ReadCharacter(snwReader* reader, snwArena* arena, snwFramesBody* bod
 
     // Arrays in the order of writing; all of them are used in place.
     size_t count = (size_t)body->skinVertexCount, corners = 3 * (size_t)body->triangleCount;
-    body->skinVertices = ReadArray(reader, count, sizeof(int));
-    body->triangles = ReadArray(reader, corners, sizeof(int));
+    body->skinVertices = ReadWholeArray(reader, count, sizeof(int));
+    body->triangles = ReadWholeArray(reader, corners, sizeof(int));
     if (flags & snw_skinHasColors)
-        body->colors = ReadArray(reader, count, sizeof *body->colors);
+        body->colors = ReadWholeArray(reader, count, sizeof *body->colors);
     if (flags & snw_skinHasTexcoords)
-        body->texcoords = ReadArray(reader, count, sizeof *body->texcoords);
+        body->texcoords = ReadWholeArray(reader, count, sizeof *body->texcoords);
     if (flags & snw_skinHasTexture)
-        ReadTexture(reader, numbers[5], numbers[6], &body->texture);
-    ReadBones(reader, arena, body);
+        ReadFrameTexture(reader, numbers[5], numbers[6], &body->texture);
+    ReadFramesBones(reader, arena, body);
 
     // Indices must point at something, and numbers must be finite.
     reader->failed = reader->failed || !AreFinite(body->color, 3) ||
@@ -370,7 +370,7 @@ static void ReadCharacter(snwReader* reader, snwArena* arena, snwFramesBody* bod
                      (body->texcoords != NULL && !AreFinite(&body->texcoords[0][0], 2 * count));
 }
 
-static void ReadBodies(snwReader* reader, snwFramesHeader* header, int characterCount)
+static void ReadFramesBodies(snwReader* reader, snwFramesHeader* header, int characterCount)
 {
     if (!CountFits(reader, characterCount, 48) || !CountFits(reader, header->bodyCount, 24))
     {
@@ -389,7 +389,7 @@ static void ReadBodies(snwReader* reader, snwFramesHeader* header, int character
     for (int i = 0; i < header->bodyCount && !reader->failed; ++i)
     {
         // Bodies of one character share its arrays.
-        const char* name = ReadName(reader, NULL);
+        const char* name = ReadFramesName(reader, NULL);
         uint64_t number = snwReadU64(reader);
         if (reader->failed || number >= (uint64_t)characterCount)
         {
@@ -413,9 +413,9 @@ static snwFramesCollider* ReadSolids(snwReader* reader, snwArena* arena, int cou
     snwFramesCollider* solids = snwArena_Alloc(arena, (size_t)count, sizeof *solids);
     for (int i = 0; solids != NULL && i < count && !reader->failed; ++i)
     {
-        solids[i].name = ReadName(reader, NULL);
+        solids[i].name = ReadFramesName(reader, NULL);
         uint64_t kind = snwReadU64(reader);
-        solids[i].size = ReadVec3(reader);
+        solids[i].size = ReadFramesVec3(reader);
         reader->failed = reader->failed || kind >= snw_colliderKindCount || kind < (uint64_t)first;
         solids[i].kind = reader->failed ? first : (snwColliderKind)kind;
     }
@@ -431,11 +431,11 @@ static bool NumbersAreSound(const snwFramesHeader* header, const int32_t numbers
            numbers[2] <= snw_framesHasVertices && numbers[3] >= 0 && numbers[3] <= 1024;
 }
 
-static void ReadAll(snwReader* reader, snwFramesHeader* header)
+static void ReadHeaderParts(snwReader* reader, snwFramesHeader* header)
 {
     int32_t numbers[8];
 
-    // In the order of WriteAll.
+    // In the order of WriteHeaderParts.
     header->rate = snwReadReal(reader);
     header->tolerance = snwReadReal(reader);
     header->sceneHash = snwReadU64(reader);
@@ -454,9 +454,9 @@ static void ReadAll(snwReader* reader, snwFramesHeader* header)
     header->colliderCount = numbers[6];
     header->propCount = numbers[7];
 
-    header->version = ReadName(reader, NULL);
-    header->scene = ReadName(reader, &header->sceneSize);
-    ReadBodies(reader, header, numbers[4]);
+    header->version = ReadFramesName(reader, NULL);
+    header->scene = ReadFramesName(reader, &header->sceneSize);
+    ReadFramesBodies(reader, header, numbers[4]);
     header->colliders = ReadSolids(reader, &header->arena, header->colliderCount, snw_colliderPlane);
     header->props = ReadSolids(reader, &header->arena, header->propCount, snw_colliderSphere);
 }
@@ -475,7 +475,7 @@ snwResult snwFramesHeader_Parse(
     if (checksum != snwHash(bytes, size - sizeof checksum, 0))
         result = snwFail(message, snw_errorInput, "it is damaged: make it again", "the checksum is wrong");
     if (result == snw_ok)
-        ReadAll(&reader, header);
+        ReadHeaderParts(&reader, header);
     if (result == snw_ok && header->arena.failed)
         result = snwFailMemory(message);
     else if (result == snw_ok && (reader.failed || reader.position != reader.size))

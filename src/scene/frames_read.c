@@ -37,14 +37,14 @@ struct snwFrames
     size_t payloadCapacity;
     size_t* records; // offset of each frame's record
     // One frame
-    int decoded;          // number in the chunk of the frame below; -1: none
-    snwLattice* lattices; // two per body
-    int64_t* lattice;     // memory of all of them
+    int decoded;               // number in the chunk of the frame below; -1: none
+    snwFrameLattice* lattices; // two per body
+    int64_t* lattice;          // memory of all of them
     float* positions;
     snwFrameBody* bodies;
 };
 
-static snwResult Fail(const snwFrames* frames, snwMessage* message, int chunk, const char* what)
+static snwResult FailAtChunk(const snwFrames* frames, snwMessage* message, int chunk, const char* what)
 {
     snwFail(message, snw_errorInput, "run the scene again with --force, or read the other frames", "%s", what);
     snwMessage_AddPlace(message, "chunk %d", chunk);
@@ -139,7 +139,7 @@ static bool ChunkIsWhole(const snwFrames* frames, uint64_t place, snwChunkHeader
 }
 
 // Behind something that is no chunk: is there one further on? Then this is damage and not the tail of a crash.
-static bool FindNext(const snwFrames* frames, uint64_t* place, snwChunkHeader* chunk, int after)
+static bool FindNextChunk(const snwFrames* frames, uint64_t* place, snwChunkHeader* chunk, int after)
 {
     uint64_t words[8192];
 
@@ -199,7 +199,7 @@ static snwResult Scan(snwFrames* frames, snwMessage* message)
     {
         int expected = frames->chunks.count;
         bool whole = ChunkIsWhole(frames, chunk.start, &chunk.header) && chunk.header.number == expected;
-        if (!whole && !FindNext(frames, &chunk.start, &chunk.header, expected))
+        if (!whole && !FindNextChunk(frames, &chunk.start, &chunk.header, expected))
             return snw_ok;
         if (!whole)
         {
@@ -220,7 +220,7 @@ static snwResult Scan(snwFrames* frames, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Chunks: what is in one
 
-static void Forget(snwFrames* frames)
+static void ForgetFrames(snwFrames* frames)
 {
     frames->loaded = frames->decoded = -1;
 }
@@ -261,24 +261,24 @@ static snwResult ReadPayload(snwFrames* frames, const Chunk* chunk, snwMessage* 
     // A checksum over header and payload, made again from what was read.
     if (!ReadAt(frames, chunk->start + snw_chunkHeaderSize, frames->payload, size) ||
         !ReadAt(frames, chunk->start + snw_chunkHeaderSize + size, &commit, sizeof commit))
-        return Fail(frames, message, chunk->header.number, "cannot be read any more");
+        return FailAtChunk(frames, message, chunk->header.number, "cannot be read any more");
     snwCommit expected = snwMakeCommit(&chunk->header, frames->payload);
     if (memcmp(&commit, &expected, sizeof commit) != 0)
-        return Fail(frames, message, chunk->header.number, "the checksum is wrong: it is damaged");
+        return FailAtChunk(frames, message, chunk->header.number, "the checksum is wrong: it is damaged");
     return snw_ok;
 }
 
-static snwResult Load(snwFrames* frames, int number, snwMessage* message)
+static snwResult LoadChunk(snwFrames* frames, int number, snwMessage* message)
 {
     const Chunk* chunk = &frames->chunks.data[number];
     if (frames->loaded == number)
         return snw_ok;
-    Forget(frames);
+    ForgetFrames(frames);
     if (chunk->start == 0)
-        return Fail(frames, message, number, "is damaged");
+        return FailAtChunk(frames, message, number, "is damaged");
     snwResult result = ReadPayload(frames, chunk, message);
     if (result == snw_ok && !Walk(frames, &chunk->header))
-        result = Fail(frames, message, number, "its frames do not fit together");
+        result = FailAtChunk(frames, message, number, "its frames do not fit together");
     if (result == snw_ok)
         frames->loaded = number;
     return result;
@@ -290,7 +290,7 @@ static snwResult CheckLast(snwFrames* frames, snwMessage* message)
     while (frames->chunks.count > 0)
     {
         Chunk* last = &frames->chunks.data[frames->chunks.count - 1];
-        snwResult result = last->start > 0 ? Load(frames, last->header.number, NULL) : snw_errorInput;
+        snwResult result = last->start > 0 ? LoadChunk(frames, last->header.number, NULL) : snw_errorInput;
         if (result != snw_errorInput)
             return result < 0 ? snwFailMemory(message) : snw_ok;
         if (last->start > 0)
@@ -325,7 +325,7 @@ static snwResult Look(snwFrames* frames, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Open and close
 
-static snwResult FailKind(const snwFrames* frames, snwMessage* message, const char* remedy, const char* what)
+static snwResult FailFrames(const snwFrames* frames, snwMessage* message, const char* remedy, const char* what)
 {
     snwFail(message, snw_errorInput, remedy, "%s", what);
     snwMessage_SetFile(message, frames->name);
@@ -343,21 +343,21 @@ static snwResult ReadStart(snwFrames* frames, uint64_t* size, snwMessage* messag
     // Each of these is a different mistake of whoever opens the file, and gets its own words.
     _Static_assert(sizeof start == snw_framesStart, "as documented");
     if (!ReadAt(frames, 0, &start, sizeof start) || start.magic != SNW_FRAMES_MAGIC)
-        return FailKind(frames, message, NULL, "is no frames cache, or its first bytes are damaged");
+        return FailFrames(frames, message, NULL, "is no frames cache, or its first bytes are damaged");
     if (start.mark != SNW_ENDIAN_MARK)
-        return FailKind(frames, message, NULL, "was written by a machine with another order of bytes, or is damaged");
+        return FailFrames(frames, message, NULL, "was written by a machine with another order of bytes, or is damaged");
     if (start.version != snw_framesVersion)
-        return FailKind(frames, message, "use the Sinew that wrote it, or run the scene again",
+        return FailFrames(frames, message, "use the Sinew that wrote it, or run the scene again",
             "has a version of the format that is not known here");
     if (start.size < snw_framesStart + 8 || start.size % 8 != 0 || start.size > SNW_MAX_HEADER_BYTES ||
         start.size > frames->size)
-        return FailKind(frames, message, "run the scene again", "the header is cut short or damaged");
+        return FailFrames(frames, message, "run the scene again", "the header is cut short or damaged");
     *size = start.size;
 
     return snw_ok;
 }
 
-static snwResult ReadHeader(snwFrames* frames, snwMessage* message)
+static snwResult ReadFramesHeader(snwFrames* frames, snwMessage* message)
 {
     uint64_t size = 0;
     snwResult result = ReadStart(frames, &size, message);
@@ -367,7 +367,7 @@ static snwResult ReadHeader(snwFrames* frames, snwMessage* message)
     if (frames->headerBytes == NULL)
         return snwFailMemory(message);
     if (!ReadAt(frames, 0, frames->headerBytes, (size_t)size))
-        return FailKind(frames, message, NULL, "the header cannot be read");
+        return FailFrames(frames, message, NULL, "the header cannot be read");
     result = snwFramesHeader_Parse(&frames->header, frames->context, frames->headerBytes, (size_t)size, message);
     if (result < 0)
         snwMessage_SetFile(message, frames->name);
@@ -375,11 +375,11 @@ static snwResult ReadHeader(snwFrames* frames, snwMessage* message)
     return result;
 }
 
-static snwResult Start(snwFrames* frames, snwMessage* message)
+static snwResult StartReading(snwFrames* frames, snwMessage* message)
 {
     snwResult result = MeasureFile(frames, message);
     if (result == snw_ok)
-        result = ReadHeader(frames, message);
+        result = ReadFramesHeader(frames, message);
     if (result < 0)
         return result;
     size_t bodies = (size_t)frames->header.bodyCount;
@@ -392,7 +392,7 @@ static snwResult Start(snwFrames* frames, snwMessage* message)
 }
 
 // Takes the file over.
-static snwResult OpenSource(snwContext* context, const char* name, int file, const void* data, size_t size,
+static snwResult OpenFramesFile(snwContext* context, const char* name, int file, const void* data, size_t size,
     snwFrames** frames, snwMessage* message)
 {
     snwFrames* opened = snwAlloc(context, sizeof *opened);
@@ -407,7 +407,7 @@ static snwResult OpenSource(snwContext* context, const char* name, int file, con
     // Nothing is loaded or decoded yet.
     *opened = (snwFrames){.context = context, .file = file, .memory = data, .size = size, .loaded = -1, .decoded = -1};
     opened->name = snwCopyText(context, name);
-    snwResult result = opened->name != NULL ? Start(opened, message) : snwFailMemory(message);
+    snwResult result = opened->name != NULL ? StartReading(opened, message) : snwFailMemory(message);
     if (result < 0)
         snwFrames_Close(opened);
     else
@@ -420,7 +420,7 @@ snwResult snwFrames_OpenMemory(
     snwContext* context, const void* data, size_t size, const char* name, snwFrames** frames, snwMessage* message)
 {
     snwMessage_Clear(message);
-    return OpenSource(context, name, -1, data, size, frames, message);
+    return OpenFramesFile(context, name, -1, data, size, frames, message);
 }
 
 snwResult snwFrames_Open(snwContext* context, const char* path, snwFrames** frames, snwMessage* message)
@@ -430,7 +430,7 @@ snwResult snwFrames_Open(snwContext* context, const char* path, snwFrames** fram
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not hang
     if (file < 0)
         return snwFailSystem(message, errno, "open", path);
-    return OpenSource(context, path, file, NULL, 0, frames, message);
+    return OpenFramesFile(context, path, file, NULL, 0, frames, message);
 }
 
 // A short chunk at the end is one that a later run may make longer; a file that shrank was cut by one that resumes.
@@ -440,7 +440,7 @@ snwResult snwFrames_Refresh(snwFrames* frames, snwMessage* message)
     snwResult result = MeasureFile(frames, message);
     if (result < 0)
         return result;
-    Forget(frames);
+    ForgetFrames(frames);
     if (frames->size < frames->end)
     {
         frames->chunks.count = frames->damaged = 0;
@@ -467,7 +467,7 @@ void snwFrames_Close(snwFrames* frames)
     snwFree(context, frames);
 }
 
-static int FrameCount(const snwFrames* frames)
+static int CountFrames(const snwFrames* frames)
 {
     int count = frames->chunks.count;
     return count > 0 ? (count - 1) * frames->header.framesPerChunk + frames->chunks.data[count - 1].header.frameCount
@@ -477,7 +477,7 @@ static int FrameCount(const snwFrames* frames)
 snwFramesInfo snwFrames_GetInfo(const snwFrames* frames)
 {
     const snwFramesHeader* header = &frames->header;
-    int count = FrameCount(frames);
+    int count = CountFrames(frames);
 
     // Frames that are there, and those that were planned: a run may have been interrupted.
     return (snwFramesInfo){.version = header->version,
@@ -519,7 +519,7 @@ snwResult snwFrames_ReadLastChunk(snwFrames* frames, snwLastChunk* chunk, snwMes
     if (frames->chunks.count == 0)
         return snw_ok;
     const Chunk* last = &frames->chunks.data[frames->chunks.count - 1];
-    snwResult result = Load(frames, last->header.number, message);
+    snwResult result = LoadChunk(frames, last->header.number, message);
     if (result < 0)
         return result;
     *chunk = (snwLastChunk){.number = last->header.number,
@@ -593,7 +593,7 @@ static snwReader RecordReader(const snwFrames* frames, int index)
 // All of a record but the positions, at which the reader stops.
 static void ReadHead(snwFrames* frames, snwReader* reader, snwFrame* frame)
 {
-    // In the order of WriteHead.
+    // In the order of WriteFrameHead.
     const snwFramesHeader* header = &frames->header;
     *frame = (snwFrame){.bodies = frames->bodies, .bodyCount = header->bodyCount};
     frame->frame = snwReadInt(reader);
@@ -625,7 +625,7 @@ static size_t PointCount(const snwFramesHeader* header)
 }
 
 // A header may promise more points than there is memory: what a frame must then have in bytes is looked at first.
-static snwResult MakeRoom(snwFrames* frames, snwReader* reader, snwMessage* message)
+static snwResult MakeFrameRoom(snwFrames* frames, snwReader* reader, snwMessage* message)
 {
     // Once for all frames: they have the same points.
     const snwFramesHeader* header = &frames->header;
@@ -676,7 +676,7 @@ static void DecodePoints(snwFrames* frames, snwReader* reader)
     {
         const snwFramesBody* body = &header->bodies[i];
         snwFrameBody* out = &frames->bodies[i];
-        snwLattice* lattices = &frames->lattices[(size_t)2 * (size_t)i];
+        snwFrameLattice* lattices = &frames->lattices[(size_t)2 * (size_t)i];
 
         *out = (snwFrameBody){.skin = at,
             .skinVertexCount = body->skinVertexCount,
@@ -701,7 +701,7 @@ static bool AtEnd(const snwReader* reader)
 }
 
 // With a tolerance every frame builds on the one before it in its chunk.
-static snwResult Decode(snwFrames* frames, int index, snwFrame* frame, snwMessage* message)
+static snwResult DecodeFrame(snwFrames* frames, int index, snwFrame* frame, snwMessage* message)
 {
     bool chained = frames->header.tolerance > 0;
 
@@ -717,14 +717,14 @@ static snwResult Decode(snwFrames* frames, int index, snwFrame* frame, snwMessag
         frames->decoded = -1;
         snwReader reader = RecordReader(frames, i);
         ReadHead(frames, &reader, frame);
-        snwResult result = MakeRoom(frames, &reader, message);
+        snwResult result = MakeFrameRoom(frames, &reader, message);
         if (result < 0)
             return result;
         if (!reader.failed)
             DecodePoints(frames, &reader);
         int number = frames->loaded * frames->header.framesPerChunk + i;
         if (!AtEnd(&reader) || frame->frame != number)
-            return Fail(frames, message, frames->loaded, "a frame holds what cannot be");
+            return FailAtChunk(frames, message, frames->loaded, "a frame holds what cannot be");
         frames->decoded = i;
     }
 
@@ -735,13 +735,13 @@ snwResult snwFrames_Read(snwFrames* frames, int frame, snwFrame* result, snwMess
 {
     *result = (snwFrame){0};
     snwMessage_Clear(message);
-    if (frame < 0 || frame >= FrameCount(frames))
+    if (frame < 0 || frame >= CountFrames(frames))
         return snwFail(
-            message, snw_errorArgument, NULL, "there is no frame %d; the cache holds %d", frame, FrameCount(frames));
+            message, snw_errorArgument, NULL, "there is no frame %d; the cache holds %d", frame, CountFrames(frames));
 
     // Which chunk, and which frame in it.
     int number = frame / frames->header.framesPerChunk, index = frame % frames->header.framesPerChunk;
-    snwResult done = Load(frames, number, message);
+    snwResult done = LoadChunk(frames, number, message);
     snwFrame read = {0};
 
     if (done == snw_ok && frames->decoded == index) // asked again
@@ -750,7 +750,7 @@ snwResult snwFrames_Read(snwFrames* frames, int frame, snwFrame* result, snwMess
         ReadHead(frames, &reader, &read);
     }
     else if (done == snw_ok)
-        done = Decode(frames, index, &read, message);
+        done = DecodeFrame(frames, index, &read, message);
 
     if (done == snw_ok)
         *result = read;

@@ -65,7 +65,7 @@ static snwResult FailBusy(const char* path, snwMessage* message)
     return snw_errorIo;
 }
 
-static snwResult FailExists(const char* path, snwMessage* message)
+static snwResult FailFramesExist(const char* path, snwMessage* message)
 {
     snwFail(message, snw_errorIo, "--resume goes on with it, --force starts again; or name another file",
         "exists already and is not overwritten");
@@ -125,7 +125,7 @@ static snwResult TakeNamed(snwFramesWriter* writer, snwMessage* message)
         return snw_ok;
     }
     close(file);
-    return writer->def.overwrite ? snw_ok : FailExists(writer->path, message);
+    return writer->def.overwrite ? snw_ok : FailFramesExist(writer->path, message);
 }
 
 static snwResult TakeFresh(snwFramesWriter* writer, snwMessage* message)
@@ -142,7 +142,7 @@ static snwResult TakeFresh(snwFramesWriter* writer, snwMessage* message)
     return result;
 }
 
-static snwResult CheckDef(const snwFramesDef* def, snwMessage* message)
+static snwResult CheckFramesDef(const snwFramesDef* def, snwMessage* message)
 {
     if (def->path[0] == 0)
         return snwFail(message, snw_errorArgument, "give the name of a file", "the path of the frames cache is empty");
@@ -160,7 +160,7 @@ snwResult snwFramesWriter_Open(
     snwFramesWriter* writer, snwContext* context, const snwFramesDef* def, snwMessage* message)
 {
     *writer = (snwFramesWriter){.context = context, .def = *def, .file = -1, .buffer = {.context = context}};
-    snwResult result = CheckDef(def, message);
+    snwResult result = CheckFramesDef(def, message);
     if (result < 0)
         return result;
 
@@ -189,7 +189,7 @@ snwResult snwFramesWriter_Open(
 // ---------------------------------------------------------------------------------------------------------------------
 // From the start
 
-static snwResult WriteHeader(snwFramesWriter* writer, const snwWriter* header, snwMessage* message)
+static snwResult WriteFileHeader(snwFramesWriter* writer, const snwWriter* header, snwMessage* message)
 {
     size_t done = 0;
     int error = ftruncate(writer->file, 0) == 0 ? 0 : errno; // a crash may have left half a header
@@ -233,7 +233,7 @@ static snwResult FailOther(const snwFramesWriter* writer, const snwFramesHeader*
     return snw_errorInput;
 }
 
-static snwResult Compare(snwFramesWriter* writer, const snwWriter* header, snwMessage* message)
+static snwResult CompareHeader(snwFramesWriter* writer, const snwWriter* header, snwMessage* message)
 {
     const snwFramesHeader* found = snwFrames_GetHeader(writer->found);
     if (found->size != header->size || memcmp(snwFrames_GetHeaderBytes(writer->found), header->data, header->size) != 0)
@@ -278,7 +278,7 @@ static void TakeShortChunk(snwFramesWriter* writer, snwSim* sim, const snwLastCh
     }
 }
 
-static snwResult GoOn(snwFramesWriter* writer, snwSim* sim, snwMessage* message)
+static snwResult GoOnWriting(snwFramesWriter* writer, snwSim* sim, snwMessage* message)
 {
     snwFramesInfo info = snwFrames_GetInfo(writer->found);
     snwLastChunk last;
@@ -310,9 +310,9 @@ static snwResult Resume(snwFramesWriter* writer, const snwWriter* header, snwSim
 {
     snwResult result = snwFrames_Open(writer->context, writer->path, &writer->found, message);
     if (result >= 0)
-        result = Compare(writer, header, message);
+        result = CompareHeader(writer, header, message);
     if (result == snw_ok)
-        result = GoOn(writer, sim, message);
+        result = GoOnWriting(writer, sim, message);
     if (result < 0)
         return result;
     snwFramesInfo info = snwFrames_GetInfo(writer->found);
@@ -365,7 +365,7 @@ snwResult snwFramesWriter_Begin(snwFramesWriter* writer, snwSim* sim, snwMessage
         writer->framesPerChunk = parsed.framesPerChunk;
         writer->end = header.size;
         StartChunk(writer);
-        result = writer->isFresh ? WriteHeader(writer, &header, message) : Resume(writer, &header, sim, message);
+        result = writer->isFresh ? WriteFileHeader(writer, &header, message) : Resume(writer, &header, sim, message);
     }
 
     snwFramesHeader_Free(&parsed);
@@ -376,7 +376,7 @@ snwResult snwFramesWriter_Begin(snwFramesWriter* writer, snwSim* sim, snwMessage
 // ---------------------------------------------------------------------------------------------------------------------
 // Frames
 
-static snwResult WriteCommands(snwFramesWriter* writer, const snwSim* sim, snwMessage* message)
+static snwResult WriteFramesCommands(snwFramesWriter* writer, const snwSim* sim, snwMessage* message)
 {
     int count = 0;
     const snwCommand* commands = snwSim_GetLog(sim, &count);
@@ -396,7 +396,8 @@ static void WriteTransforms(snwWriter* writer, const snwTransforms* transforms)
         snwWrite(writer, (const char*)transforms->data + (size_t)i * (size_t)transforms->stride, sizeof(snwTransform));
 }
 
-static void WriteHead(snwFramesWriter* writer, const snwSim* sim, int frame, uint64_t hash, const snwMeasures* measures)
+static void WriteFrameHead(
+    snwFramesWriter* writer, const snwSim* sim, int frame, uint64_t hash, const snwMeasures* measures)
 {
     snwWriter* out = &writer->buffer;
     snwTransforms transforms;
@@ -449,8 +450,8 @@ static snwResult WriteRecord(
     snwWriter* out = &writer->buffer;
     size_t start = out->size;
     snwWriteU64(out, 0);
-    WriteHead(writer, sim, frame, hash, measures);
-    snwResult result = WriteCommands(writer, sim, message);
+    WriteFrameHead(writer, sim, frame, hash, measures);
+    snwResult result = WriteFramesCommands(writer, sim, message);
     if (result < 0)
         return result;
     WritePositions(writer, sim);
@@ -499,7 +500,7 @@ static snwResult SealChunk(snwFramesWriter* writer, const snwSim* sim, snwMessag
 }
 
 // A short chunk is overwritten by a longer one: there must be room for it before the old one is touched.
-static int MakeRoom(const snwFramesWriter* writer)
+static int ReserveChunk(const snwFramesWriter* writer)
 {
     if (writer->unwritten == writer->frameCount)
         return 0;
@@ -531,7 +532,7 @@ static snwResult WriteChunk(snwFramesWriter* writer, const snwSim* sim, snwMessa
     }
 
     // Room first, so that a full disk is known before anything is torn; then written and synced.
-    int error = MakeRoom(writer);
+    int error = ReserveChunk(writer);
     if (error == 0)
         error = WriteAt(writer->file, writer->buffer.data, writer->buffer.size, writer->end, &done);
     if (error == 0)

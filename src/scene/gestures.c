@@ -93,7 +93,7 @@ typedef struct Expander
     int pointCount;
 } Expander;
 
-static snwResult Add(Expander* x, const snwCommand* command)
+static snwResult AddCommand(Expander* x, const snwCommand* command)
 {
     if (x->commands.count >= snw_maxCommands)
         return snwJson_Fail(
@@ -102,7 +102,7 @@ static snwResult Add(Expander* x, const snwCommand* command)
     return made ? snw_ok : snwFailMemory(x->json->message);
 }
 
-static snwResult FindHandle(Expander* x)
+static snwResult FindGestureHandle(Expander* x)
 {
     snwJson* json = x->json;
     size_t mark = snwJson_Enter(json, "body");
@@ -122,7 +122,7 @@ static snwResult FindHandle(Expander* x)
     return snw_ok;
 }
 
-static snwResult ReadPoint(Expander* x, const json_t* value, double point[4])
+static snwResult ReadPathPoint(Expander* x, const json_t* value, double point[4])
 {
     size_t count = json_array_size(value);
     if (count < 2 || count > 3)
@@ -133,7 +133,7 @@ static snwResult ReadPoint(Expander* x, const json_t* value, double point[4])
     return result;
 }
 
-static snwResult ReadPoints(Expander* x, snwArena* arena)
+static snwResult ReadPathPoints(Expander* x, snwArena* arena)
 {
     snwJson* json = x->json;
     snwResult result = snw_ok;
@@ -150,7 +150,7 @@ static snwResult ReadPoints(Expander* x, snwArena* arena)
     for (size_t i = 0; i < count && result >= 0; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, i);
-        result = ReadPoint(x, json_array_get(x->data.points, i), x->points[i]);
+        result = ReadPathPoint(x, json_array_get(x->data.points, i), x->points[i]);
         snwJson_Leave(json, mark);
     }
 
@@ -238,7 +238,7 @@ static uint64_t StepAt(const Expander* x, double time)
 // From gestures to commands
 
 // A command before each step says where the hand is at its end.
-static snwResult Move(Expander* x)
+static snwResult MoveHand(Expander* x)
 {
     const snwGestureData* data = &x->data;
     bool path = data->kind == snw_gesturePath;
@@ -263,17 +263,17 @@ static snwResult Move(Expander* x)
         for (uint64_t k = 0; k < 2; ++k)
             place[k] += data->rough > 0 ? data->rough * Chance(x, step, k) : 0;
         snwCommand command = HandleAt(x, step, place);
-        result = Add(x, &command);
+        result = AddCommand(x, &command);
     }
 
     // Then the handle is let go.
     snwCommand free = x->plain;
     free.step = end;
     free.mask = 0;
-    return result < 0 || !data->release ? result : Add(x, &free);
+    return result < 0 || !data->release ? result : AddCommand(x, &free);
 }
 
-static snwResult Hold(Expander* x)
+static snwResult HoldHand(Expander* x)
 {
     const snwGestureData* data = &x->data;
     double place[4] = {data->offset.x, data->offset.y, data->offset.z, data->turn};
@@ -290,7 +290,7 @@ static snwResult Hold(Expander* x)
         command.stay |= snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
         command.transform.rotation = snwQuat_Identity();
     }
-    return Add(x, &command);
+    return AddCommand(x, &command);
 }
 
 static snwResult Overturn(Expander* x)
@@ -304,14 +304,14 @@ static snwResult Overturn(Expander* x)
     {
         command.step = StepAt(x, data->start + i * data->period / 2);
         command.vector = snwVec3_Scale(one, i % 2 == 0 ? 1 : -1);
-        result = Add(x, &command);
+        result = AddCommand(x, &command);
     }
     command.step = StepAt(x, data->start + data->duration);
     command.vector = x->def->gravity;
-    return result < 0 ? result : Add(x, &command);
+    return result < 0 ? result : AddCommand(x, &command);
 }
 
-static snwResult Expand(Expander* x, const json_t* value, snwArena* arena)
+static snwResult ExpandGesture(Expander* x, const json_t* value, snwArena* arena)
 {
     snwResult result = snwTable_Read(x->json, &snw_gestureTable, value, &x->data, &x->seen);
     if (result >= 0 && x->data.kind == snw_gestureGravity)
@@ -319,11 +319,11 @@ static snwResult Expand(Expander* x, const json_t* value, snwArena* arena)
     x->plain = snwDefaultCommand(snw_commandHandle);
     int first = x->commands.count;
     if (result >= 0)
-        result = FindHandle(x);
+        result = FindGestureHandle(x);
     if (result >= 0 && x->data.kind == snw_gesturePath)
-        result = ReadPoints(x, arena);
+        result = ReadPathPoints(x, arena);
     if (result >= 0)
-        result = x->data.kind == snw_gesturePath || x->data.kind == snw_gestureShake ? Move(x) : Hold(x);
+        result = x->data.kind == snw_gesturePath || x->data.kind == snw_gestureShake ? MoveHand(x) : HoldHand(x);
     // Does the method hear such commands at all? All of a gesture are alike.
     if (result >= 0 &&
         snwCommand_Check(x->def, snwMethod_Find(x->def->method), &x->commands.data[first], x->json->message) < 0)
@@ -342,14 +342,14 @@ snwResult snwGestures_Read(snwJson* json, const json_t* list, snwArena* arena, s
     Expander x = {.json = json, .def = def};
     // The scene's own commands first; snwScene sorts by step and keeps this order among equals.
     for (int i = 0; i < def->commandCount && result >= 0; ++i)
-        result = Add(&x, &def->commands[i]);
+        result = AddCommand(&x, &def->commands[i]);
 
     for (size_t i = 0; i < count && result >= 0; ++i)
     {
         size_t mark = snwJson_EnterIndex(json, i);
         x.number = i;
         x.seen = 0;
-        result = Expand(&x, json_array_get(list, i), arena);
+        result = ExpandGesture(&x, json_array_get(list, i), arena);
         snwJson_Leave(json, mark);
     }
 

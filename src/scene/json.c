@@ -101,7 +101,7 @@ const char* snwJson_TypeName(const json_t* value)
 }
 
 // path has its links followed; what is not there lies nowhere.
-static bool IsBehind(const snwWall* wall, const char* path)
+static bool IsBehindWall(const snwWall* wall, const char* path)
 {
     char folder[PATH_MAX], guest[PATH_MAX];
     if (realpath(wall->folder, folder) == NULL)
@@ -120,7 +120,7 @@ snwResult snwJson_FindFile(snwJson* json, const char* file, char* path)
     if (json->wall == NULL)
         return snw_ok;
     // Whether a file outside is there is nobody's business either.
-    if (realpath(path, found) == NULL || !IsBehind(json->wall, found))
+    if (realpath(path, found) == NULL || !IsBehindWall(json->wall, found))
         return snwJson_Fail(json, "put it into the folder", "'%s' is not in the folder", snwQuoteWord(file).text);
     snprintf(path, PATH_MAX, "%s", found);
     return snw_ok;

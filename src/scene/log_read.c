@@ -92,7 +92,7 @@ static snwResult ReadHash(snwJson* json, const char* text, uint64_t* hash)
     return snw_ok;
 }
 
-static snwResult ReadHeader(Reader* reader, snwJson* json, const json_t* root)
+static snwResult ReadLogHeader(Reader* reader, snwJson* json, const json_t* root)
 {
     HeaderData data;
     snwResult result = snwTable_Read(json, &s_headerTable, root, &data, NULL);
@@ -112,7 +112,7 @@ static snwResult ReadHeader(Reader* reader, snwJson* json, const json_t* root)
     return result;
 }
 
-static snwResult ReadCommand(Reader* reader, snwJson* json, const json_t* value)
+static snwResult ReadLogCommand(Reader* reader, snwJson* json, const json_t* value)
 {
     snwCommand command;
     size_t mark = snwJson_Enter(json, "command");
@@ -128,7 +128,7 @@ static snwResult ReadCommand(Reader* reader, snwJson* json, const json_t* value)
     return snw_ok;
 }
 
-static snwResult ReadFrame(Reader* reader, snwJson* json, const LineData* data)
+static snwResult ReadFrameLine(Reader* reader, snwJson* json, const LineData* data)
 {
     uint64_t hash = 0;
     if (data->frame != reader->hashes.count)
@@ -141,7 +141,7 @@ static snwResult ReadFrame(Reader* reader, snwJson* json, const LineData* data)
     return snw_ok;
 }
 
-static snwResult ReadEnd(Reader* reader, snwJson* json, const LineData* data)
+static snwResult ReadLogEnd(Reader* reader, snwJson* json, const LineData* data)
 {
     uint64_t checksum = 0;
     snwResult result = ReadHash(json, data->checksum, &checksum);
@@ -171,11 +171,11 @@ static snwResult ReadRecord(Reader* reader, snwJson* json, const json_t* root)
     if (!whole || frame + end + (data.command != NULL) != 1)
         return snwJson_Fail(json, NULL, "must be one of a command, a frame with its hash, or the end with a checksum");
     if (data.command != NULL)
-        return ReadCommand(reader, json, data.command);
-    return frame ? ReadFrame(reader, json, &data) : ReadEnd(reader, json, &data);
+        return ReadLogCommand(reader, json, data.command);
+    return frame ? ReadFrameLine(reader, json, &data) : ReadLogEnd(reader, json, &data);
 }
 
-static snwResult ReadLine(Reader* reader, const char* text, size_t size)
+static snwResult ReadLogLine(Reader* reader, const char* text, size_t size)
 {
     snwJson json = {.context = reader->context, .message = reader->message, .file = reader->name};
     snwResult result = snw_ok;
@@ -187,7 +187,7 @@ static snwResult ReadLine(Reader* reader, const char* text, size_t size)
     json_t* root = snwJson_Parse(&json, text, size, &result);
     if (root == NULL)
         return result;
-    result = reader->line == 1 ? ReadHeader(reader, &json, root) : ReadRecord(reader, &json, root);
+    result = reader->line == 1 ? ReadLogHeader(reader, &json, root) : ReadRecord(reader, &json, root);
     json_decref(root);
     return result;
 }
@@ -216,7 +216,7 @@ static snwResult FailScene(Reader* reader)
     return snw_errorInput;
 }
 
-static snwResult ReadLines(Reader* reader, const char* text, size_t size)
+static snwResult ReadLogLines(Reader* reader, const char* text, size_t size)
 {
     size_t at = 0;
     while (at < size)
@@ -229,7 +229,7 @@ static snwResult ReadLines(Reader* reader, const char* text, size_t size)
         // A crash may leave half a line, but only at the end and only without its line break.
         if (end == NULL && reader->line > 1 && !IsWhole(line, length))
             return snw_ok;
-        snwResult result = ReadLine(reader, line, length);
+        snwResult result = ReadLogLine(reader, line, length);
         if (result < 0)
             return reader->line == 1 && IsScene(text, size) ? FailScene(reader) : result;
         at += length + (end != NULL);
@@ -250,7 +250,7 @@ snwResult snwLog_Parse(snwContext* context, const char* text, size_t size, const
         .context = context, .message = message, .name = name != NULL ? name : "", .wall = wall, .log = log};
     *log = (snwLog){0};
     snwMessage_Clear(message);
-    snwResult result = ReadLines(&reader, text, size);
+    snwResult result = ReadLogLines(&reader, text, size);
     log->commands = reader.commands.data;
     log->commandCount = reader.commands.count;
     log->hashes = reader.hashes.data;

@@ -50,7 +50,7 @@ static void WriteHash(snwText* text, const char* key, uint64_t hash)
     snwText_String(text, digits);
 }
 
-static snwResult WriteHeader(snwLogWriter* writer, const snwSceneFile* file, snwMessage* message)
+static snwResult WriteLogHeader(snwLogWriter* writer, const snwSceneFile* file, snwMessage* message)
 {
     snwText text = snwCreateText(writer->context, 0);
     snwVersion version = snwGetVersion();
@@ -81,7 +81,7 @@ snwResult snwLogWriter_Open(snwLogWriter* writer, snwContext* context, const cha
     *writer = (snwLogWriter){.context = context, .scene = snwScene_GetDef(file->scene)};
     snwResult result = snwPartFile_Open(&writer->output, context, path, overwrite, message);
     if (result == snw_ok)
-        result = WriteHeader(writer, file, message);
+        result = WriteLogHeader(writer, file, message);
     if (result < 0)
         snwPartFile_Drop(&writer->output);
     return result;
@@ -111,7 +111,7 @@ snwResult snwLogWriter_AddCommands(snwLogWriter* writer, const char* lines, size
     return result;
 }
 
-static snwResult WriteCommand(snwLogWriter* writer, const snwCommand* command, snwMessage* message)
+static snwResult WriteLogCommand(snwLogWriter* writer, const snwCommand* command, snwMessage* message)
 {
     snwText text = snwCreateText(writer->context, 0);
     snwLog_FormatCommand(&text, writer->scene, command);
@@ -128,7 +128,7 @@ snwResult snwLogWriter_AddFrame(snwLogWriter* writer, const snwSim* sim, int fra
     // Commands since the last frame come before it: they were applied on the way to it.
     for (; writer->commandCount < count; writer->commandCount++)
     {
-        snwResult result = WriteCommand(writer, &commands[writer->commandCount], message);
+        snwResult result = WriteLogCommand(writer, &commands[writer->commandCount], message);
         if (result < 0)
             return result;
     }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 // Takes the text and writes it.
-static snwResult WriteText(snwMeasuresWriter* writer, snwText* text, snwMessage* message)
+static snwResult WriteMeasureText(snwMeasuresWriter* writer, snwText* text, snwMessage* message)
 {
     snwResult result = text->failed ? snwFailMemory(message) : snw_ok;
     if (result == snw_ok)
@@ -18,7 +18,7 @@ static snwResult WriteText(snwMeasuresWriter* writer, snwText* text, snwMessage*
     return result;
 }
 
-static void Put(snwText* text, const char* data)
+static void PutMeasureText(snwText* text, const char* data)
 {
     snwText_Raw(text, data, strlen(data));
 }
@@ -41,7 +41,7 @@ typedef struct Source
     double own[64];
 } Source;
 
-static Source ReadSource(const snwSim* sim, const snwMeasures* measures)
+static Source ReadMeasuresSource(const snwSim* sim, const snwMeasures* measures)
 {
     Source source = {.sim = sim, .measures = measures};
     snwSim_GetTimings(sim, &source.timings);
@@ -49,7 +49,7 @@ static Source ReadSource(const snwSim* sim, const snwMeasures* measures)
     return source;
 }
 
-static Column GetColumn(const Source* source, int index)
+static Column GetMeasureColumn(const Source* source, int index)
 {
     Column column = {.unit = "ms", .help = "time of this stage in the last step"};
     int own = index - snwMeasureCount(), stage = own - snwSim_GetOwnMeasureCount(source->sim);
@@ -80,21 +80,21 @@ static bool LeavesOut(const snwMeasuresWriter* writer, int index)
 
 static void WriteCsvHeader(const snwMeasuresWriter* writer, snwText* text, const Source* source)
 {
-    Put(text, "frame");
+    PutMeasureText(text, "frame");
     for (int i = 0; i < ColumnCount(writer, source); ++i)
     {
         if (LeavesOut(writer, i))
             continue;
-        Column column = GetColumn(source, i);
-        Put(text, ",");
-        Put(text, column.name);
+        Column column = GetMeasureColumn(source, i);
+        PutMeasureText(text, ",");
+        PutMeasureText(text, column.name);
         if (column.unit[0] == 0)
             continue;
-        Put(text, "[");
-        Put(text, column.unit);
-        Put(text, "]");
+        PutMeasureText(text, "[");
+        PutMeasureText(text, column.unit);
+        PutMeasureText(text, "]");
     }
-    Put(text, "\n");
+    PutMeasureText(text, "\n");
 }
 
 static void WriteJsonColumn(snwText* text, const char* name, const char* unit, const char* help)
@@ -129,13 +129,13 @@ static void WriteJsonHeader(
     {
         if (LeavesOut(writer, i))
             continue;
-        Column column = GetColumn(source, i);
+        Column column = GetMeasureColumn(source, i);
         WriteJsonColumn(text, column.name, column.unit, column.help);
     }
 
     snwText_Close(text, ']');
     snwText_Key(text, "rows");
-    Put(text, "[");
+    PutMeasureText(text, "[");
 }
 
 snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context, const char* path, bool timeless,
@@ -151,7 +151,7 @@ snwResult snwMeasuresWriter_Open(snwMeasuresWriter* writer, snwContext* context,
     return snwPartFile_Open(&writer->output, context, path, overwrite, message);
 }
 
-static snwResult WriteHeader(snwMeasuresWriter* writer, const Source* source, snwMessage* message)
+static snwResult WriteMeasuresHeader(snwMeasuresWriter* writer, const Source* source, snwMessage* message)
 {
     snwText text = snwCreateText(writer->context, 0);
     if (writer->json)
@@ -159,18 +159,18 @@ static snwResult WriteHeader(snwMeasuresWriter* writer, const Source* source, sn
     else
         WriteCsvHeader(writer, &text, source);
     writer->started = true;
-    return WriteText(writer, &text, message);
+    return WriteMeasureText(writer, &text, message);
 }
 
 snwResult snwMeasuresWriter_AddFrame(
     snwMeasuresWriter* writer, const snwSim* sim, int frame, const snwMeasures* measures, snwMessage* message)
 {
-    Source source = ReadSource(sim, measures);
-    snwResult result = writer->started ? snw_ok : WriteHeader(writer, &source, message);
+    Source source = ReadMeasuresSource(sim, measures);
+    snwResult result = writer->started ? snw_ok : WriteMeasuresHeader(writer, &source, message);
     if (result < 0)
         return result;
     snwText text = snwCreateText(writer->context, 0);
-    Put(&text, writer->json ? (frame > 0 ? ",\n[" : "\n[") : "");
+    PutMeasureText(&text, writer->json ? (frame > 0 ? ",\n[" : "\n[") : "");
     snwText_Int(&text, frame);
 
     // A number for every column of the header.
@@ -178,14 +178,14 @@ snwResult snwMeasuresWriter_AddFrame(
     {
         if (LeavesOut(writer, i))
             continue;
-        double value = GetColumn(&source, i).value;
-        Put(&text, ",");
+        double value = GetMeasureColumn(&source, i).value;
+        PutMeasureText(&text, ",");
         if (writer->json || isfinite(value)) // CSV leaves the cell empty, JSON has null
             snwText_Real(&text, value);
     }
 
-    Put(&text, writer->json ? "]" : "\n");
-    return WriteText(writer, &text, message);
+    PutMeasureText(&text, writer->json ? "]" : "\n");
+    return WriteMeasureText(writer, &text, message);
 }
 
 snwResult snwMeasuresWriter_Finish(snwMeasuresWriter* writer, snwMessage* message)

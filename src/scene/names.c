@@ -129,7 +129,7 @@ static const char* JointWord(int index, const void* data)
     return snwJointName(data, index);
 }
 
-static snwResult FindPart(snwJson* json, const char* what, const json_t* value, int count, snwWordFn* nameOf,
+static snwResult FindNamedPart(snwJson* json, const char* what, const json_t* value, int count, snwWordFn* nameOf,
     const snwCharacter* character, int* index)
 {
     if (json_is_string(value))
@@ -147,12 +147,13 @@ static snwResult FindPart(snwJson* json, const char* what, const json_t* value, 
 
 snwResult snwFindHandle(snwJson* json, const snwCharacter* character, const json_t* value, int* index)
 {
-    return FindPart(json, "handle", value, snwCharacterDef_HandleCount(&character->def), HandleWord, character, index);
+    return FindNamedPart(
+        json, "handle", value, snwCharacterDef_HandleCount(&character->def), HandleWord, character, index);
 }
 
 snwResult snwFindJoint(snwJson* json, const snwCharacter* character, const json_t* value, int* index)
 {
-    return FindPart(json, "joint", value, character->def.jointCount, JointWord, character, index);
+    return FindNamedPart(json, "joint", value, character->def.jointCount, JointWord, character, index);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

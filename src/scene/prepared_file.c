@@ -82,8 +82,8 @@ static snwText MakeSource(snwContext* context, const Wanted* wanted, const char*
     return source;
 }
 
-static snwResult Load(snwContext* context, const Wanted* wanted, const char* data, size_t size, snwPrepared** prepared,
-    snwMessage* message)
+static snwResult LoadPrepared(snwContext* context, const Wanted* wanted, const char* data, size_t size,
+    snwPrepared** prepared, snwMessage* message)
 {
     char checksum[20];
     FormatChecksum(snwPrepared_PeekChecksum(data, size), checksum);
@@ -108,14 +108,14 @@ static snwResult Load(snwContext* context, const Wanted* wanted, const char* dat
     return result;
 }
 
-static snwResult Open(snwContext* context, const Wanted* wanted, snwPrepared** prepared, snwMessage* message)
+static snwResult OpenWanted(snwContext* context, const Wanted* wanted, snwPrepared** prepared, snwMessage* message)
 {
     char* data = NULL;
     size_t size = 0;
     *prepared = NULL;
     snwResult result = snwFile_Read(context, wanted->path, snw_maxPreparedBytes, &data, &size, message);
     if (result >= 0)
-        result = Load(context, wanted, data, size, prepared, message);
+        result = LoadPrepared(context, wanted, data, size, prepared, message);
     snwFree(context, data);
     if (result < 0)
         snwMessage_SetFile(message, wanted->path);
@@ -125,7 +125,7 @@ static snwResult Open(snwContext* context, const Wanted* wanted, snwPrepared** p
 snwResult snwPrepared_Open(snwContext* context, const char* path, snwPrepared** prepared, snwMessage* message)
 {
     Wanted wanted = {.path = path};
-    return Open(context, &wanted, prepared, message);
+    return OpenWanted(context, &wanted, prepared, message);
 }
 
 snwResult snwPreparedUse_Open(snwJson* json, const char* name, const snwPreparedUse* use, snwPrepared** prepared)
@@ -135,7 +135,7 @@ snwResult snwPreparedUse_Open(snwJson* json, const char* name, const snwPrepared
     if (result < 0)
         return result;
     Wanted wanted = {path, name, use->checksum, true, use->fine};
-    return Open(json->context, &wanted, prepared, json->message);
+    return OpenWanted(json->context, &wanted, prepared, json->message);
 }
 
 snwResult snwPrepared_OfCharacter(snwContext* context, const char* source, snwPrepared** prepared, snwMessage* message)
@@ -147,7 +147,7 @@ snwResult snwPrepared_OfCharacter(snwContext* context, const char* source, snwPr
                                                           : NULL;
     const char* file = json_string_value(json_object_get(document, "file"));
     Wanted wanted = {.path = file, .checksum = json_string_value(json_object_get(document, "checksum"))};
-    result = file != NULL ? Open(context, &wanted, prepared, message) : snw_ok;
+    result = file != NULL ? OpenWanted(context, &wanted, prepared, message) : snw_ok;
     json_decref(document);
     return result;
 }

@@ -114,7 +114,7 @@ static void DropFiles(Run* run)
     run->logging = run->measuring = run->caching = false;
 }
 
-static snwResult Prepare(Run* run, snwMessage* message)
+static snwResult PrepareRun(Run* run, snwMessage* message)
 {
     const snwSceneDef* scene = snwScene_GetDef(run->file->scene);
     snwSimDef def = snwDefaultSimDef();
@@ -138,7 +138,7 @@ static snwResult Prepare(Run* run, snwMessage* message)
     return result;
 }
 
-static void Compare(Run* run, uint64_t hash)
+static void CompareHash(Run* run, uint64_t hash)
 {
     const snwLog* replay = run->def->replay;
     if (replay != NULL && run->report->firstDifference < 0 && hash != replay->hashes[run->frame])
@@ -158,7 +158,7 @@ static snwResult WriteFrame(Run* run, const snwMeasures* measures, uint64_t hash
 }
 
 // Sums for now; ReportTimes makes them means.
-static void AddStages(Run* run)
+static void AddStageTimes(Run* run)
 {
     snwTimings timings;
     snwSim_GetTimings(run->sim, &timings);
@@ -265,7 +265,7 @@ static void ReportFrame(Run* run, const snwMeasures* measures, uint64_t hash)
     report->last = *measures;
     report->hash = hash;
     report->frames = run->frame;
-    Compare(run, hash);
+    CompareHash(run, hash);
 }
 
 static snwResult FinishFrame(Run* run, snwMessage* message)
@@ -276,7 +276,7 @@ static snwResult FinishFrame(Run* run, snwMessage* message)
     if (result < 0)
         return snwFail(message, result, NULL, "cannot measure frame %d", run->frame);
     ReportFrame(run, &measures, hash);
-    AddStages(run);
+    AddStageTimes(run);
     if (run->frame > 0 && !snwArray_Push(run->context, &run->stepMs, measures.stepMs))
         return snwFailMemory(message);
     result = WriteFrame(run, &measures, hash, message);
@@ -335,7 +335,7 @@ static void SkipReplayed(Run* run)
 }
 
 // Frame 0, or all frames of the cache.
-static snwResult Begin(Run* run, snwMessage* message)
+static snwResult BeginRun(Run* run, snwMessage* message)
 {
     int count = run->caching && run->frames.found != NULL ? snwFrames_GetInfo(run->frames.found).frameCount : 0;
     snwResult result = snw_ok;
@@ -354,9 +354,9 @@ static snwResult Begin(Run* run, snwMessage* message)
     return result;
 }
 
-static snwResult Loop(Run* run, snwMessage* message)
+static snwResult LoopFrames(Run* run, snwMessage* message)
 {
-    snwResult result = Begin(run, message);
+    snwResult result = BeginRun(run, message);
     while (result >= 0 && run->frame < run->frameCount)
     {
         if (Interrupted(run))
@@ -437,11 +437,11 @@ snwResult snwRun(snwContext* context, const snwRunDef* def, snwRunReport* report
     snwMessage_Clear(message);
     if (file == NULL || file->scene == NULL)
         return snwFail(message, snw_errorArgument, NULL, "a run needs a scene or a log");
-    snwResult result = Prepare(&run, message);
+    snwResult result = PrepareRun(&run, message);
     if (result < 0)
         DropFiles(&run);
     else
-        result = CloseFiles(&run, Loop(&run, message), message);
+        result = CloseFiles(&run, LoopFrames(&run, message), message);
 
     // Reports are filled in also after a failure.
     ReportWarnings(&run);

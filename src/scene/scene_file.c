@@ -400,7 +400,7 @@ static snwResult ReadClips(Builder* builder)
     return result;
 }
 
-static snwResult ReadCommand(Builder* builder, const json_t* value, int index)
+static snwResult ReadSceneCommand(Builder* builder, const json_t* value, int index)
 {
     snwCommand* commands = (snwCommand*)builder->def.commands;
     builder->def.commandCount = index + 1;
@@ -472,7 +472,7 @@ static snwResult ReadOptionSettings(Builder* builder)
     return snw_ok;
 }
 
-static snwResult ReadSettings(Builder* builder)
+static snwResult ReadSceneSettings(Builder* builder)
 {
     // Every name is kept once, so the number of parameters of all methods bounds the list.
     size_t most = 1;
@@ -539,7 +539,7 @@ static snwResult ReadLists(Builder* builder)
     if (result == snw_ok)
         result = ReadClips(builder);
     def->commands = NewList(builder, "commands", data->commands, snw_maxCommands, sizeof *def->commands, &result);
-    ReadItems(builder, "commands", data->commands, ReadCommand, &result);
+    ReadItems(builder, "commands", data->commands, ReadSceneCommand, &result);
 
     return result < 0 ? result : snwGestures_Read(&builder->json, data->gestures, &builder->arena, def);
 }
@@ -555,14 +555,14 @@ static snwResult ReadCamera(Builder* builder, snwCameraDef* camera)
     return result;
 }
 
-static snwResult Build(Builder* builder, const json_t* root, snwSceneFile* file)
+static snwResult BuildSceneFile(Builder* builder, const json_t* root, snwSceneFile* file)
 {
     // Reading, as far as it goes without a mistake.
     snwResult result = ReadRoot(builder, root);
     if (result == snw_ok && builder->data.description != NULL)
         snprintf(file->description, sizeof file->description, "%s", builder->data.description);
     if (result == snw_ok)
-        result = ReadSettings(builder);
+        result = ReadSceneSettings(builder);
     if (result == snw_ok)
         result = ReadCharacters(builder);
     if (result == snw_ok)
@@ -624,7 +624,7 @@ snwResult snwSceneFile_FromJson(snwContext* context, const json_t* root, const c
         changed = snwMaterialSettings_Write(&words, root, options->settings, options->settingCount, &result);
     }
     if (result == snw_ok)
-        result = Build(&builder, changed != NULL ? changed : root, file);
+        result = BuildSceneFile(&builder, changed != NULL ? changed : root, file);
     Release(&builder);
     json_decref(changed);
     return result == snw_ok && builder.json.warnings > 0 ? snw_warning : result;

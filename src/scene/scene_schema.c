@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static void Text(snwText* text, const char* key, const char* value)
+static void PutSchemaText(snwText* text, const char* key, const char* value)
 {
     snwText_Key(text, key);
     snwText_String(text, value);
 }
 
-static void Real(snwText* text, const char* key, double value)
+static void PutSchemaReal(snwText* text, const char* key, double value)
 {
     snwText_Key(text, key);
     snwText_Real(text, value);
@@ -26,14 +26,14 @@ static void Describe(snwText* text, const char* help, const char* unit)
 {
     char words[512];
     snprintf(words, sizeof words, unit != NULL && unit[0] != 0 ? "%s [%s]" : "%s", help, unit);
-    Text(text, "description", words);
+    PutSchemaText(text, "description", words);
 }
 
 static void Reference(snwText* text, const char* title)
 {
     char path[64];
     snprintf(path, sizeof path, "#/$defs/%s", title);
-    Text(text, "$ref", path);
+    PutSchemaText(text, "$ref", path);
 }
 
 static void Enum(snwText* text, const char* const* names)
@@ -49,20 +49,20 @@ static void Range(snwText* text, double lower, double upper)
 {
     if (lower == 0 && upper == 0)
         return;
-    Real(text, "minimum", lower);
-    Real(text, "maximum", upper);
+    PutSchemaReal(text, "minimum", lower);
+    PutSchemaReal(text, "maximum", upper);
 }
 
 static void NumberList(snwText* text, const char* type, const snwField* field, int count)
 {
-    Text(text, "type", "array");
+    PutSchemaText(text, "type", "array");
     snwText_Key(text, "items");
     snwText_Open(text, '{');
-    Text(text, "type", type);
+    PutSchemaText(text, "type", type);
     Range(text, field->lower, field->upper);
     snwText_Close(text, '}');
-    Real(text, "minItems", count);
-    Real(text, "maxItems", count);
+    PutSchemaReal(text, "minItems", count);
+    PutSchemaReal(text, "maxItems", count);
 }
 
 // oneOf the field's own form and another; both are written by the caller between these two.
@@ -88,37 +88,37 @@ static void CloseOneOf(snwText* text)
 static void WriteMaskType(snwText* text, const snwField* field)
 {
     OpenOneOf(text);
-    Text(text, "type", "array");
+    PutSchemaText(text, "type", "array");
     snwText_Key(text, "items");
     snwText_Open(text, '{');
     Enum(text, field->names);
     snwText_Close(text, '}');
     NextOneOf(text);
-    Text(text, "type", "integer");
+    PutSchemaText(text, "type", "integer");
     CloseOneOf(text);
 }
 
 static void WriteColorType(snwText* text, const snwField* field)
 {
     OpenOneOf(text);
-    Text(text, "type", "string");
-    Text(text, "pattern", "^#[0-9a-fA-F]{6}$");
+    PutSchemaText(text, "type", "string");
+    PutSchemaText(text, "pattern", "^#[0-9a-fA-F]{6}$");
     NextOneOf(text);
     NumberList(text, "number", field, 3);
     CloseOneOf(text);
 }
 
-static void WriteParam(snwText* text, const snwParamInfo* info)
+static void WriteParamSchema(snwText* text, const snwParamInfo* info)
 {
     snwText_Open(text, '{');
     Describe(text, info->help, info->unit);
     if (info->type == snw_paramBool)
-        Text(text, "type", "boolean");
+        PutSchemaText(text, "type", "boolean");
     else if (info->type == snw_paramChoice)
         Enum(text, info->choices);
     else
     {
-        Text(text, "type", info->type == snw_paramInt ? "integer" : "number");
+        PutSchemaText(text, "type", info->type == snw_paramInt ? "integer" : "number");
         Range(text, info->lower, info->upper);
     }
     snwText_Key(text, "default");
@@ -136,9 +136,9 @@ static bool IsListed(int method, int param)
     return false;
 }
 
-static void WriteSettings(snwText* text)
+static void WriteSchemaSettings(snwText* text)
 {
-    Text(text, "type", "object");
+    PutSchemaText(text, "type", "object");
     snwText_Key(text, "additionalProperties");
     snwText_Bool(text, false);
     snwText_Key(text, "properties");
@@ -149,12 +149,12 @@ static void WriteSettings(snwText* text)
             if (IsListed(method, i))
                 continue;
             snwText_Key(text, snwMethod_GetParam(method, i)->name);
-            WriteParam(text, snwMethod_GetParam(method, i));
+            WriteParamSchema(text, snwMethod_GetParam(method, i));
         }
     snwText_Close(text, '}');
 }
 
-static void WriteMethods(snwText* text)
+static void WriteSchemaMethods(snwText* text)
 {
     snwText_Key(text, "enum");
     snwText_Open(text, '[');
@@ -175,10 +175,10 @@ static void WriteTypes(snwText* text, const char* const* types)
 // Lists of lists of numbers, of numbers, or of names.
 static void WriteLists(snwText* text, const char* items)
 {
-    Text(text, "type", "array");
+    PutSchemaText(text, "type", "array");
     snwText_Key(text, "items");
     snwText_Open(text, '{');
-    Text(text, "type", items);
+    PutSchemaText(text, "type", items);
     if (strcmp(items, "array") == 0)
     {
         snwText_Key(text, "items");
@@ -194,7 +194,7 @@ static void WriteRawType(snwText* text, const snwField* field)
     // What a field's own reader accepts, by the word that the table gives it.
     if (strcmp(field->schema, "list") == 0)
     {
-        Text(text, "type", "array");
+        PutSchemaText(text, "type", "array");
         snwText_Key(text, "items");
         snwText_Open(text, '{');
         Reference(text, field->table->title);
@@ -202,7 +202,7 @@ static void WriteRawType(snwText* text, const snwField* field)
     }
     else if (strcmp(field->schema, "characters") == 0)
     {
-        Text(text, "type", "object");
+        PutSchemaText(text, "type", "object");
         snwText_Key(text, "additionalProperties");
         snwText_Open(text, '{');
         Reference(text, "character");
@@ -211,7 +211,7 @@ static void WriteRawType(snwText* text, const snwField* field)
     else if (strcmp(field->schema, "character") == 0)
     {
         OpenOneOf(text);
-        Text(text, "type", "string");
+        PutSchemaText(text, "type", "string");
         NextOneOf(text);
         Reference(text, "character");
         CloseOneOf(text);
@@ -219,7 +219,7 @@ static void WriteRawType(snwText* text, const snwField* field)
     else if (strcmp(field->schema, "blueprint") == 0)
     {
         OpenOneOf(text);
-        Text(text, "type", "string");
+        PutSchemaText(text, "type", "string");
         NextOneOf(text);
         Reference(text, "blueprint");
         CloseOneOf(text);
@@ -231,7 +231,7 @@ static void WriteRawType(snwText* text, const snwField* field)
     else if (strcmp(field->schema, "names") == 0)
         WriteLists(text, "string");
     else if (strcmp(field->schema, "settings") == 0)
-        WriteSettings(text);
+        WriteSchemaSettings(text);
     else if (strcmp(field->schema, "setting") == 0)
         WriteTypes(text, (const char* const[]){"number", "boolean", "string", NULL});
     else if (strcmp(field->schema, "index") == 0)
@@ -247,20 +247,20 @@ static void WriteType(snwText* text, const snwField* field)
     {
         case snw_fieldReal:
         case snw_fieldInt:
-            Text(text, "type", field->type == snw_fieldReal ? "number" : "integer");
+            PutSchemaText(text, "type", field->type == snw_fieldReal ? "number" : "integer");
             Range(text, field->lower, field->upper);
             break;
         case snw_fieldU64:
-            Text(text, "type", "integer");
-            Real(text, "minimum", 0);
+            PutSchemaText(text, "type", "integer");
+            PutSchemaReal(text, "minimum", 0);
             break;
         case snw_fieldBool:
-            Text(text, "type", "boolean");
+            PutSchemaText(text, "type", "boolean");
             break;
         case snw_fieldText:
-            Text(text, "type", "string");
+            PutSchemaText(text, "type", "string");
             if (field->schema != NULL)
-                WriteMethods(text);
+                WriteSchemaMethods(text);
             break;
         case snw_fieldChoice:
             Enum(text, field->names);
@@ -291,7 +291,7 @@ static void WriteType(snwText* text, const snwField* field)
             Enum(text, field->names);
             break;
         case snw_fieldScale:
-            Text(text, "type", "number");
+            PutSchemaText(text, "type", "number");
             Range(text, field->lower, field->upper);
             break;
     }
@@ -313,7 +313,7 @@ static void WriteProperty(snwText* text, const snwTable* table, const snwField* 
     snwText_Open(text, '{');
     Describe(text, field->help, field->unit);
     if (kind >= 0 && strcmp(field->key, table->variant) == 0)
-        Text(text, "const", field->names[kind]);
+        PutSchemaText(text, "const", field->names[kind]);
     else
         WriteType(text, field);
     if (HasDefault(field, defaults))
@@ -330,7 +330,7 @@ static void WriteObject(snwText* text, const snwTable* table, int kind, void* de
     // Defaults come from the table's own init, so they cannot differ from what reading does.
     memset(defaults, 0, table->size);
     table->init(defaults, kind);
-    Text(text, "type", "object");
+    PutSchemaText(text, "type", "object");
     snwText_Key(text, "additionalProperties");
     snwText_Bool(text, false);
     snwText_Key(text, "properties");
@@ -367,10 +367,10 @@ static void WriteWordOr(snwText* text, const snwTable* table, void* defaults)
     CloseOneOf(text);
 }
 
-static void WriteTable(snwText* text, const snwTable* table, void* defaults)
+static void WriteTableSchema(snwText* text, const snwTable* table, void* defaults)
 {
     const snwField* variant = snwTable_Variant(table);
-    Text(text, "description", table->help);
+    PutSchemaText(text, "description", table->help);
     if (variant == NULL)
     {
         WriteWordOr(text, table, defaults);
@@ -385,7 +385,7 @@ static void WriteTable(snwText* text, const snwTable* table, void* defaults)
         if (table == &snw_propTable && kind == snw_colliderPlane)
             continue; // a plane cannot move freely
         snwText_Open(text, '{');
-        Text(text, "title", variant->names[kind]);
+        PutSchemaText(text, "title", variant->names[kind]);
         WriteObject(text, table, kind, defaults);
         snwText_Close(text, '}');
     }
@@ -397,7 +397,7 @@ static void WriteCharacterDef(snwText* text)
 {
     snwText_Key(text, "character");
     snwText_Open(text, '{');
-    Text(text, "description", "What a body is made of");
+    PutSchemaText(text, "description", "What a body is made of");
     snwText_Key(text, "oneOf");
     snwText_Open(text, '[');
     for (int i = 0; i < snw_characterFormCount; ++i)
@@ -438,7 +438,7 @@ static void WriteDefs(snwText* text, void* defaults)
             continue;
         snwText_Key(text, GetTable(i)->title);
         snwText_Open(text, '{');
-        WriteTable(text, GetTable(i), defaults);
+        WriteTableSchema(text, GetTable(i), defaults);
         snwText_Close(text, '}');
     }
     snwText_Close(text, '}');
@@ -464,9 +464,9 @@ snwResult snwSceneFile_Schema(snwContext* context, char** out, size_t* size, snw
 
     // The root object, then whatever it refers to.
     snwText_Open(&text, '{');
-    Text(&text, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    Text(&text, "title", "Sinew scene");
-    WriteTable(&text, &snw_sceneTable, defaults);
+    PutSchemaText(&text, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    PutSchemaText(&text, "title", "Sinew scene");
+    WriteTableSchema(&text, &snw_sceneTable, defaults);
     WriteDefs(&text, defaults);
     snwText_Close(&text, '}');
     snwText_Raw(&text, "\n", 1);

@@ -22,7 +22,7 @@ static const snwParamInfo* FindParam(const char* name)
     return NULL;
 }
 
-static void WriteSettings(snwText* text, const snwSceneDef* def)
+static void WriteSceneSettings(snwText* text, const snwSceneDef* def)
 {
     if (def->settingCount == 0)
         return;
@@ -66,7 +66,7 @@ static snwResult CheckName(const snwSceneDef* def, int body, snwMessage* message
     return snw_ok;
 }
 
-static snwResult WriteCharacters(snwText* text, const snwSceneDef* def, snwMessage* message)
+static snwResult WriteSceneCharacters(snwText* text, const snwSceneDef* def, snwMessage* message)
 {
     bool open = false;
     snwResult result = snw_ok;
@@ -93,7 +93,7 @@ static snwResult WriteCharacters(snwText* text, const snwSceneDef* def, snwMessa
     return result;
 }
 
-static snwResult WriteBodies(snwText* text, const snwSceneDef* def, snwMessage* message)
+static snwResult WriteSceneBodies(snwText* text, const snwSceneDef* def, snwMessage* message)
 {
     snwResult result = snw_ok;
     if (def->bodyCount == 0)
@@ -136,7 +136,7 @@ static void WriteItems(snwText* text, const char* key, const snwTable* table, co
     snwText_Close(text, ']');
 }
 
-static void WriteColliders(snwText* text, const snwSceneDef* def)
+static void WriteSceneColliders(snwText* text, const snwSceneDef* def)
 {
     if (def->colliderCount == 0)
         return;
@@ -147,7 +147,7 @@ static void WriteColliders(snwText* text, const snwSceneDef* def)
     snwText_Close(text, ']');
 }
 
-static void WritePins(snwText* text, const snwSceneDef* def)
+static void WriteScenePins(snwText* text, const snwSceneDef* def)
 {
     if (def->pinCount == 0)
         return;
@@ -207,7 +207,7 @@ void snwClip_WriteJson(snwText* text, const snwSceneDef* def, const snwClipDef* 
     snwText_Close(text, '}');
 }
 
-static void WriteClips(snwText* text, const snwSceneDef* def)
+static void WriteSceneClips(snwText* text, const snwSceneDef* def)
 {
     if (def->clipCount == 0)
         return;
@@ -218,7 +218,7 @@ static void WriteClips(snwText* text, const snwSceneDef* def)
     snwText_Close(text, ']');
 }
 
-static void WriteCommands(snwText* text, const snwSceneDef* def)
+static void WriteSceneCommands(snwText* text, const snwSceneDef* def)
 {
     if (def->commandCount == 0)
         return;
@@ -247,16 +247,16 @@ snwResult snwSceneFile_WriteJson(snwText* text, const snwSceneFile* file, snwMes
 
     snwText_Open(text, '{');
     snwTable_Write(text, &snw_sceneTable, &data);
-    WriteSettings(text, def);
-    snwResult result = WriteCharacters(text, def, message);
+    WriteSceneSettings(text, def);
+    snwResult result = WriteSceneCharacters(text, def, message);
     if (result == snw_ok)
-        result = WriteBodies(text, def, message);
-    WriteColliders(text, def);
+        result = WriteSceneBodies(text, def, message);
+    WriteSceneColliders(text, def);
     WriteItems(text, "props", &snw_propTable, def->props, def->propCount);
     WriteItems(text, "frictions", &snw_frictionTable, def->frictions, def->frictionCount);
-    WritePins(text, def);
-    WriteClips(text, def);
-    WriteCommands(text, def);
+    WriteScenePins(text, def);
+    WriteSceneClips(text, def);
+    WriteSceneCommands(text, def);
 
     // A camera that finds its place by itself is what there is without one.
     if (!file->camera.automatic)

@@ -144,7 +144,7 @@ snwResult snwScenes_FailUnknown(snwContext* context, const char* name, snwMessag
 // ---------------------------------------------------------------------------------------------------------------------
 // What a word means
 
-static snwResult OpenFile(
+static snwResult OpenShippedFile(
     snwContext* context, const char* path, const snwSceneOptions* options, snwSceneFile* file, snwMessage* message)
 {
     char name[snw_maxName];
@@ -169,7 +169,7 @@ snwResult snwOpenScene(
     snwCast cast;
     *file = (snwSceneFile){0};
     if (snwFileExists(word) || strchr(word, '/') != NULL || strchr(word, '.') != NULL)
-        return OpenFile(context, word, options, file, message);
+        return OpenShippedFile(context, word, options, file, message);
     if (snwScenes_Find(word, path, sizeof path))
         return snwSceneFile_Open(context, path, options, file, message);
     if (snwBuiltIn_Find(word) != NULL)

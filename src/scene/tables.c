@@ -136,13 +136,13 @@ static const snwField s_shapeFields[] = {
         .help = "of the skin: \"#rrggbb\" as in a colour picker, or three linear numbers"),
 };
 
-static void InitShape(void* object, int kind)
+static void InitShapeDef(void* object, int kind)
 {
     *(snwShapeDef*)object = snwDefaultShapeDef(kind < 0 ? snw_shapeBar : (snwShapeKind)kind);
 }
 
-const snwTable snw_shapeTable = {
-    "shape", "A simple body made of cells", SNW_TABLE_FIELDS(s_shapeFields), sizeof(snwShapeDef), "shape", InitShape};
+const snwTable snw_shapeTable = {"shape", "A simple body made of cells", SNW_TABLE_FIELDS(s_shapeFields),
+    sizeof(snwShapeDef), "shape", InitShapeDef};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Bodies, colliders, props
@@ -163,14 +163,14 @@ static const snwField s_bodyFields[] = {
         .help = "it stays there for so long before it goes on"),
 };
 
-static void InitBody(void* object, int kind)
+static void InitBodyData(void* object, int kind)
 {
     (void)kind;
     ((snwBodyData*)object)->def = snwDefaultBodyDef();
 }
 
 const snwTable snw_bodyTable = {
-    "body", "A character in the scene", SNW_TABLE_FIELDS(s_bodyFields), sizeof(snwBodyData), NULL, InitBody};
+    "body", "A character in the scene", SNW_TABLE_FIELDS(s_bodyFields), sizeof(snwBodyData), NULL, InitBodyData};
 
 static const char* const s_propNames[] = {"plane", "sphere", "box", "capsule", NULL};
 

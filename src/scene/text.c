@@ -28,7 +28,7 @@ void snwText_Free(snwText* text)
     *text = (snwText){0};
 }
 
-static bool Grow(snwText* text, size_t need)
+static bool GrowText(snwText* text, size_t need)
 {
     size_t capacity = text->capacity < 256 ? 256 : text->capacity;
     while (capacity < need)
@@ -47,7 +47,7 @@ static bool Grow(snwText* text, size_t need)
 void snwText_Raw(snwText* text, const char* data, size_t size)
 {
     size_t need = text->size + size + 1;
-    if (!text->failed && need > text->capacity && (text->fixed || !Grow(text, need)))
+    if (!text->failed && need > text->capacity && (text->fixed || !GrowText(text, need)))
         text->failed = true;
     if (!text->failed)
     {
@@ -71,7 +71,7 @@ static void NewLine(snwText* text)
 }
 
 // The comma and the line break before a key or a list's value.
-static void Begin(snwText* text)
+static void BeginItem(snwText* text)
 {
     bool follows = text->afterKey;
     text->afterKey = false;
@@ -88,7 +88,7 @@ static void Begin(snwText* text)
 
 void snwText_Open(snwText* text, char bracket)
 {
-    Begin(text);
+    BeginItem(text);
     snwText_Raw(text, &bracket, 1);
     text->depth++;
     text->first = true;
@@ -142,7 +142,7 @@ static void Quoted(snwText* text, const char* value)
 
 void snwText_Key(snwText* text, const char* key)
 {
-    Begin(text);
+    BeginItem(text);
     Quoted(text, key);
     Put(text, ": ");
     text->afterKey = true;
@@ -150,13 +150,13 @@ void snwText_Key(snwText* text, const char* key)
 
 void snwText_String(snwText* text, const char* value)
 {
-    Begin(text);
+    BeginItem(text);
     Quoted(text, value);
 }
 
 void snwText_Json(snwText* text, const char* json)
 {
-    Begin(text);
+    BeginItem(text);
     Put(text, json);
 }
 
@@ -197,7 +197,7 @@ void snwText_Bool(snwText* text, bool value)
 void snwText_Reals(snwText* text, const double* values, int count)
 {
     int breakDepth = text->breakDepth;
-    Begin(text);
+    BeginItem(text);
     text->breakDepth = 0;
     text->depth++;
     text->first = true;

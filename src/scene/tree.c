@@ -42,7 +42,7 @@ static snwValue* NewValue(snwTree* tree, snwValueKind kind)
 static bool ImportValue(snwTree* tree, const json_t* source, int depth, snwValue* value);
 
 // Room for all items at once: values, and the list of them.
-static snwValue* Reserve(snwTree* tree, snwValue* value, size_t count)
+static snwValue* ReserveItems(snwTree* tree, snwValue* value, size_t count)
 {
     value->items = snwArena_Alloc(&tree->arena, count, sizeof(snwValue*));
     snwValue* values = snwArena_Alloc(&tree->arena, count, sizeof(snwValue));
@@ -60,7 +60,7 @@ static bool ImportList(snwTree* tree, const json_t* source, int depth, snwValue*
     value->kind = snw_valueList;
     if (count == 0)
         return true;
-    snwValue* values = Reserve(tree, value, count);
+    snwValue* values = ReserveItems(tree, value, count);
     for (size_t i = 0; values != NULL && i < count; ++i)
         if (!ImportValue(tree, json_array_get(source, i), depth + 1, &values[i]))
             return false;
@@ -73,7 +73,7 @@ static bool ImportObject(snwTree* tree, const json_t* source, int depth, snwValu
     value->kind = snw_valueObject;
     if (count == 0)
         return true;
-    snwValue* values = Reserve(tree, value, count);
+    snwValue* values = ReserveItems(tree, value, count);
     if (values == NULL)
         return false;
     // jansson iterates in the order of the file. Its iterators want a document that may change; nothing is changed.
@@ -177,7 +177,7 @@ snwValue* snwTree_NewObject(snwTree* tree)
 // ---------------------------------------------------------------------------------------------------------------------
 // Changes
 
-static bool Grow(snwTree* tree, snwValue* container)
+static bool GrowContainer(snwTree* tree, snwValue* container)
 {
     if (container->count < container->capacity)
         return true;
@@ -194,11 +194,11 @@ static bool Grow(snwTree* tree, snwValue* container)
 
 void snwTree_Append(snwTree* tree, snwValue* list, snwValue* value)
 {
-    if (list != NULL && value != NULL && Grow(tree, list))
+    if (list != NULL && value != NULL && GrowContainer(tree, list))
         list->items[list->count++] = value;
 }
 
-static int Find(const snwValue* object, const char* key)
+static int FindItem(const snwValue* object, const char* key)
 {
     for (int i = 0; object != NULL && object->kind == snw_valueObject && i < object->count; ++i)
         if (strcmp(object->items[i]->key, key) == 0)
@@ -211,7 +211,7 @@ void snwTree_Set(snwTree* tree, snwValue* object, const char* key, snwValue* val
     if (object == NULL || value == NULL)
         return;
     value->key = key;
-    int at = Find(object, key);
+    int at = FindItem(object, key);
     if (at >= 0)
         object->items[at] = value;
     else
@@ -220,7 +220,7 @@ void snwTree_Set(snwTree* tree, snwValue* object, const char* key, snwValue* val
 
 void snwTree_Remove(snwValue* object, const char* key)
 {
-    int at = Find(object, key);
+    int at = FindItem(object, key);
     if (at < 0)
         return;
     for (int i = at + 1; i < object->count; ++i)
@@ -279,7 +279,7 @@ snwValue* snwTree_Object(snwTree* tree, snwValue* object, const char* key)
 
 snwValue* snwValue_Get(const snwValue* object, const char* key)
 {
-    int at = Find(object, key);
+    int at = FindItem(object, key);
     return at < 0 ? NULL : object->items[at];
 }
 

@@ -216,7 +216,7 @@ static bool ColorVertices(const Builder* builder, int bodyCount, const Ribbons* 
 // ---------------------------------------------------------------------------------------------------------------------
 // Bodies
 
-static snwResult Label(Builder* builder, double offset)
+static snwResult LabelMesh(Builder* builder, double offset)
 {
     snwBoneLabels labels;
     snwBlueprintMesh* mesh = builder->mesh;
@@ -244,7 +244,7 @@ static snwResult MeshBox(Builder* builder)
         return snwFail(builder->message, snw_errorInput, "refine less", "%.0f tets, at most %d", tets, snw_maxMeshTets);
     if (!snwMakeBoxMesh(builder->arena, blueprint->boxSize, cells, &builder->mesh->body))
         return snwFailMemory(builder->message);
-    return Label(builder, 0);
+    return LabelMesh(builder, 0);
 }
 
 static snwResult MeshLattice(Builder* builder, const Ribbons* ribbons)

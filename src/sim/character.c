@@ -96,7 +96,7 @@ static const snwJointDef* CopyJoints(snwArena* arena, const snwCharacterDef* def
     return joints;
 }
 
-static const snwBoneDef* CopyBones(snwArena* arena, const snwCharacterDef* def)
+static const snwBoneDef* CopyBoneDefs(snwArena* arena, const snwCharacterDef* def)
 {
     snwBoneDef* bones = snwArena_Copy(arena, def->bones, (size_t)def->boneCount, sizeof *bones);
     for (int i = 0; bones != NULL && i < def->boneCount; ++i)
@@ -148,7 +148,7 @@ static snwWeights CopyWeights(snwArena* arena, const snwWeights* weights)
     return copy;
 }
 
-static void CopyLook(snwArena* arena, const snwCharacterDef* def, snwCharacterDef* copy)
+static void CopyCharacterLook(snwArena* arena, const snwCharacterDef* def, snwCharacterDef* copy)
 {
     size_t count = (size_t)def->vertexCount, pixels = (size_t)def->texture.width * (size_t)def->texture.height;
     copy->colors = def->colors != NULL ? snwArena_Copy(arena, def->colors, count, sizeof *def->colors) : NULL;
@@ -176,7 +176,7 @@ static void CopyMesh(snwArena* arena, const snwCharacterDef* def, snwCharacterDe
         copy->masses = snwArena_Copy(arena, def->masses, (size_t)def->vertexCount, sizeof(double));
 }
 
-static void CopyDef(snwCharacter* character, const snwCharacterDef* def)
+static void CopyCharacterDef(snwCharacter* character, const snwCharacterDef* def)
 {
     static const snwMaterial none = {0};
     snwArena* arena = &character->arena;
@@ -188,7 +188,7 @@ static void CopyDef(snwCharacter* character, const snwCharacterDef* def)
     copy->name = snwArena_Text(arena, def->name);
     copy->source = snwArena_Text(arena, def->source);
     CopyMesh(arena, def, copy);
-    CopyLook(arena, def, copy);
+    CopyCharacterLook(arena, def, copy);
 
     // Without a material it is made of the default one.
     copy->materialCount = def->materialCount > 0 ? def->materialCount : 1;
@@ -196,7 +196,7 @@ static void CopyDef(snwCharacter* character, const snwCharacterDef* def)
     copy->materials = snwArena_Copy(arena, materials, (size_t)copy->materialCount, sizeof none);
 
     // Deep copies: names, terms, keys and samples as well.
-    copy->bones = CopyBones(arena, def);
+    copy->bones = CopyBoneDefs(arena, def);
     copy->joints = CopyJoints(arena, def);
     copy->handles = CopyHandles(arena, def);
     copy->constraints = CopyConstraints(arena, def);
@@ -280,7 +280,7 @@ static void MeasureRest(snwCharacter* character)
         character->centre = snwVec3_MulAdd(character->centre, character->masses[i] / character->mass, def->vertices[i]);
 }
 
-static void MeasureEdges(snwCharacter* character)
+static void MeasureMeanEdge(snwCharacter* character)
 {
     const snwVec3* x = character->def.vertices;
     double sum = 0.0;
@@ -290,7 +290,7 @@ static void MeasureEdges(snwCharacter* character)
 }
 
 // Skin vertices in the order of the mesh, so that neighbours stay neighbours.
-static snwResult MakeSkin(snwCharacter* character)
+static snwResult MakeCharacterSkin(snwCharacter* character)
 {
     const snwCharacterDef* def = &character->def;
     snwContext* context = character->context;
@@ -402,9 +402,9 @@ static snwResult Hash(snwCharacter* character, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult Build(snwCharacter* character, const snwCharacterDef* def, snwMessage* message)
+static snwResult BuildCharacter(snwCharacter* character, const snwCharacterDef* def, snwMessage* message)
 {
-    CopyDef(character, def);
+    CopyCharacterDef(character, def);
     character->elements = snwCharacterDef_Elements(&character->def);
 
     // Room for what is measured.
@@ -418,9 +418,9 @@ static snwResult Build(snwCharacter* character, const snwCharacterDef* def, snwM
     MeasureRest(character);
     if (CheckMassless(character, message) < 0 || FindVertexBones(character, message) < 0)
         return snw_errorArgument;
-    if (FindEdges(character) < 0 || MakeSkin(character) < 0 || MakeRestSkin(character) < 0)
+    if (FindEdges(character) < 0 || MakeCharacterSkin(character) < 0 || MakeRestSkin(character) < 0)
         return snwFailMemory(message);
-    MeasureEdges(character);
+    MeasureMeanEdge(character);
 
     // What touches is the skin; a net of edges has none, so all of its vertices do.
     character->touchCount = character->skinVertexCount > 0 ? character->skinVertexCount : def->vertexCount;
@@ -449,7 +449,7 @@ snwResult snwCreateCharacter(snwContext* context, const snwCharacterDef* def, sn
     character->arena.context = context;
     atomic_init(&character->references, 1);
     pthread_mutex_init(&character->modelMutex, NULL);
-    result = Build(character, def, message);
+    result = BuildCharacter(character, def, message);
     if (result < 0)
     {
         snwCharacter_Release(character);

@@ -19,20 +19,20 @@
 #define SNW_CHARACTER_MAGIC_4 0x34434E53u // "SNC4"
 #define SNW_CHARACTER_MAGIC_5 0x35434E53u // "SNC5"
 
-static void WriteVec3(snwWriter* writer, snwVec3 v)
+static void WriteBlockVec3(snwWriter* writer, snwVec3 v)
 {
     snwWriteReal(writer, v.x);
     snwWriteReal(writer, v.y);
     snwWriteReal(writer, v.z);
 }
 
-static snwVec3 ReadVec3(snwReader* reader)
+static snwVec3 ReadBlockVec3(snwReader* reader)
 {
     double x = snwReadReal(reader), y = snwReadReal(reader), z = snwReadReal(reader);
     return (snwVec3){x, y, z};
 }
 
-static const char* ReadName(snwReader* reader, snwArena* arena)
+static const char* ReadBlockName(snwReader* reader, snwArena* arena)
 {
     char* text = snwReadText(reader, arena->context);
     arena->failed = arena->failed || (text == NULL && !reader->failed);
@@ -41,30 +41,30 @@ static const char* ReadName(snwReader* reader, snwArena* arena)
     return name;
 }
 
-static void WriteJoint(snwWriter* writer, const snwJointDef* joint)
+static void WriteBlockJoint(snwWriter* writer, const snwJointDef* joint)
 {
     snwWriteText(writer, joint->name);
     snwWriteInt(writer, (int32_t)joint->type);
     snwWriteInt(writer, joint->parentBone);
     snwWriteInt(writer, joint->bone);
-    WriteVec3(writer, joint->position);
-    WriteVec3(writer, joint->axis);
-    WriteVec3(writer, joint->axis2);
+    WriteBlockVec3(writer, joint->position);
+    WriteBlockVec3(writer, joint->axis);
+    WriteBlockVec3(writer, joint->axis2);
     const double numbers[] = {joint->lower, joint->upper, joint->cone, joint->stiffness, joint->damping, joint->target};
     for (int i = 0; i < 6; ++i)
         snwWriteReal(writer, numbers[i]);
     snwWriteInt(writer, joint->motor);
 }
 
-static void ReadJoint(snwReader* reader, snwArena* arena, snwJointDef* joint)
+static void ReadBlockJoint(snwReader* reader, snwArena* arena, snwJointDef* joint)
 {
-    joint->name = ReadName(reader, arena);
+    joint->name = ReadBlockName(reader, arena);
     joint->type = (snwJointType)snwReadInt(reader);
     joint->parentBone = snwReadInt(reader);
     joint->bone = snwReadInt(reader);
-    joint->position = ReadVec3(reader);
-    joint->axis = ReadVec3(reader);
-    joint->axis2 = ReadVec3(reader);
+    joint->position = ReadBlockVec3(reader);
+    joint->axis = ReadBlockVec3(reader);
+    joint->axis2 = ReadBlockVec3(reader);
     double* numbers[] = {
         &joint->lower, &joint->upper, &joint->cone, &joint->stiffness, &joint->damping, &joint->target};
     for (int i = 0; i < 6; ++i)
@@ -78,22 +78,22 @@ static void WriteRig(snwWriter* writer, const snwCharacterDef* def)
     for (int i = 0; i < def->boneCount; ++i)
     {
         snwWriteText(writer, def->bones[i].name);
-        WriteVec3(writer, def->bones[i].head);
-        WriteVec3(writer, def->bones[i].tail);
+        WriteBlockVec3(writer, def->bones[i].head);
+        WriteBlockVec3(writer, def->bones[i].tail);
         snwWriteReal(writer, def->bones[i].radius);
     }
 
     // Each list with its count before it.
     snwWriteInt(writer, def->jointCount);
     for (int i = 0; i < def->jointCount; ++i)
-        WriteJoint(writer, &def->joints[i]);
+        WriteBlockJoint(writer, &def->joints[i]);
 
     snwWriteInt(writer, def->handleCount);
     for (int i = 0; i < def->handleCount; ++i)
     {
         snwWriteText(writer, def->handles[i].name);
         snwWriteInt(writer, (int32_t)def->handles[i].kind);
-        WriteVec3(writer, def->handles[i].position);
+        WriteBlockVec3(writer, def->handles[i].position);
         snwWriteInt(writer, (int32_t)def->handles[i].given);
     }
 
@@ -131,7 +131,7 @@ static void WriteOptional(snwWriter* writer, const void* data, size_t bytes)
         snwWrite(writer, data, bytes);
 }
 
-static void WriteMotions(snwWriter* writer, const snwCharacterDef* def)
+static void WriteBlockMotions(snwWriter* writer, const snwCharacterDef* def)
 {
     snwWriteInt(writer, def->motionCount);
     for (int i = 0; i < def->motionCount; ++i)
@@ -177,10 +177,10 @@ static void WriteMore(snwWriter* writer, const snwCharacterDef* def)
     snwWriteInt(writer, texture->width);
     snwWriteInt(writer, texture->height);
     snwWrite(writer, texture->pixels, 4 * (size_t)texture->width * (size_t)texture->height);
-    WriteMotions(writer, def);
+    WriteBlockMotions(writer, def);
 }
 
-static void WriteWeights(snwWriter* writer, const snwWeights* weights)
+static void WriteBlockWeights(snwWriter* writer, const snwWeights* weights)
 {
     int entries = weights->vertexCount > 0 ? weights->starts[weights->vertexCount] : 0;
     snwWriteInt(writer, entries); // every row has some: 0 is none
@@ -234,7 +234,7 @@ static bool NeedsBodies(const snwCharacterDef* def)
     return needs;
 }
 
-static void WriteBodies(snwWriter* writer, const snwCharacterDef* def)
+static void WriteBlockBodies(snwWriter* writer, const snwCharacterDef* def)
 {
     for (int i = 0; i < def->boneCount; ++i)
     {
@@ -244,14 +244,14 @@ static void WriteBodies(snwWriter* writer, const snwCharacterDef* def)
 
         // Mass and inertia as they were given, then the shape that touches, its place and its cells.
         snwWriteReal(writer, bone->mass);
-        WriteVec3(writer, bone->centre);
+        WriteBlockVec3(writer, bone->centre);
         for (int k = 0; k < 6; ++k)
             snwWriteReal(writer, bone->inertia[k]);
         snwWriteInt(writer, (int32_t)shape->kind);
-        WriteVec3(writer, shape->place.position);
+        WriteBlockVec3(writer, shape->place.position);
         const double turn[4] = {q.x, q.y, q.z, q.w};
         snwWrite(writer, turn, sizeof turn);
-        WriteVec3(writer, shape->size);
+        WriteBlockVec3(writer, shape->size);
         for (int k = 0; k < 3; ++k)
             snwWriteInt(writer, shape->cells[k]);
     }
@@ -303,14 +303,14 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
         WriteMore(&writer, def);
     if (weights)
     {
-        WriteWeights(&writer, &def->boneWeights);
-        WriteWeights(&writer, &def->handleWeights);
+        WriteBlockWeights(&writer, &def->boneWeights);
+        WriteBlockWeights(&writer, &def->handleWeights);
     }
 
     if (tracks)
         WriteBehind(&writer, def);
     if (bodies)
-        WriteBodies(&writer, def);
+        WriteBlockBodies(&writer, def);
 
     // Whatever went wrong on the way shows here.
     if (writer.failed)
@@ -324,7 +324,7 @@ snwResult snwCharacter_Save(const snwCharacter* character, void** data, size_t* 
     return snw_ok;
 }
 
-static void* ReadArray(snwReader* reader, snwArena* arena, int count, size_t size)
+static void* ReadBlockArray(snwReader* reader, snwArena* arena, int count, size_t size)
 {
     void* array = reader->failed ? NULL : snwArena_Alloc(arena, (size_t)count, size);
     if (array != NULL)
@@ -337,10 +337,10 @@ static void* ReadLong(snwReader* reader, snwArena* arena, int count, size_t size
 {
     if ((size_t)count * size > reader->size - reader->position)
         reader->failed = true;
-    return ReadArray(reader, arena, count, size);
+    return ReadBlockArray(reader, arena, count, size);
 }
 
-static const snwMaterial* ReadMaterials(snwReader* reader, snwArena* arena, int count)
+static const snwMaterial* ReadBlockMaterials(snwReader* reader, snwArena* arena, int count)
 {
     snwMaterial* materials = reader->failed ? NULL : snwArena_Alloc(arena, (size_t)count, sizeof *materials);
     for (int i = 0; materials != NULL && i < count; ++i)
@@ -352,19 +352,19 @@ static const snwMaterial* ReadMaterials(snwReader* reader, snwArena* arena, int 
     return materials;
 }
 
-static void ReadMesh(snwReader* reader, snwArena* arena, snwCharacterDef* def)
+static void ReadBlockMesh(snwReader* reader, snwArena* arena, snwCharacterDef* def)
 {
     def->vertexCount = snwReadCount(reader, sizeof *def->vertices);
-    def->vertices = ReadArray(reader, arena, def->vertexCount, sizeof *def->vertices);
+    def->vertices = ReadBlockArray(reader, arena, def->vertexCount, sizeof *def->vertices);
     def->tetCount = snwReadCount(reader, sizeof *def->tets + sizeof *def->regions);
-    def->tets = ReadArray(reader, arena, def->tetCount, sizeof *def->tets);
-    def->regions = ReadArray(reader, arena, def->tetCount, sizeof *def->regions);
+    def->tets = ReadBlockArray(reader, arena, def->tetCount, sizeof *def->tets);
+    def->regions = ReadBlockArray(reader, arena, def->tetCount, sizeof *def->regions);
     def->edgeCount = snwReadCount(reader, sizeof *def->edges);
-    def->edges = ReadArray(reader, arena, def->edgeCount, sizeof *def->edges);
+    def->edges = ReadBlockArray(reader, arena, def->edgeCount, sizeof *def->edges);
     if (snwReadInt(reader) != 0)
         def->masses = ReadLong(reader, arena, def->vertexCount, sizeof *def->masses);
     def->materialCount = snwReadCount(reader, 4 * sizeof(double));
-    def->materials = ReadMaterials(reader, arena, def->materialCount);
+    def->materials = ReadBlockMaterials(reader, arena, def->materialCount);
 }
 
 static void ReadConstraints(snwReader* reader, snwArena* arena, snwCharacterDef* def)
@@ -394,9 +394,9 @@ static void ReadRig(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     snwBoneDef* bones = snwArena_Alloc(arena, (size_t)def->boneCount, sizeof *bones);
     for (int i = 0; bones != NULL && i < def->boneCount; ++i)
     {
-        bones[i].name = ReadName(reader, arena);
-        bones[i].head = ReadVec3(reader);
-        bones[i].tail = ReadVec3(reader);
+        bones[i].name = ReadBlockName(reader, arena);
+        bones[i].head = ReadBlockVec3(reader);
+        bones[i].tail = ReadBlockVec3(reader);
         bones[i].radius = snwReadReal(reader);
         bones[i].parent = -1;
         bones[i].shape.place = snwTransform_Identity();
@@ -405,16 +405,16 @@ static void ReadRig(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     def->jointCount = snwReadCount(reader, 140);
     snwJointDef* joints = snwArena_Alloc(arena, (size_t)def->jointCount, sizeof *joints);
     for (int i = 0; joints != NULL && i < def->jointCount; ++i)
-        ReadJoint(reader, arena, &joints[i]);
+        ReadBlockJoint(reader, arena, &joints[i]);
 
     def->handleCount = snwReadCount(reader, 36);
     snwHandleDef* handles = snwArena_Alloc(arena, (size_t)def->handleCount, sizeof *handles);
 
     for (int i = 0; handles != NULL && i < def->handleCount; ++i)
     {
-        handles[i].name = ReadName(reader, arena);
+        handles[i].name = ReadBlockName(reader, arena);
         handles[i].kind = (snwHandleKind)snwReadInt(reader);
-        handles[i].position = ReadVec3(reader);
+        handles[i].position = ReadBlockVec3(reader);
         handles[i].given = (uint32_t)snwReadInt(reader);
     }
 
@@ -430,14 +430,14 @@ static void* ReadOptional(snwReader* reader, snwArena* arena, int count, size_t 
     return snwReadInt(reader) != 0 ? ReadLong(reader, arena, count, size) : NULL;
 }
 
-static const snwTrackDef* ReadTracks(snwReader* reader, snwArena* arena, int count)
+static const snwTrackDef* ReadBlockTracks(snwReader* reader, snwArena* arena, int count)
 {
     snwTrackDef* tracks = snwArena_Alloc(arena, (size_t)count, sizeof *tracks);
     for (int i = 0; tracks != NULL && i < count; ++i)
     {
         tracks[i].bone = snwReadInt(reader);
         tracks[i].keyCount = snwReadCount(reader, sizeof(snwKey));
-        tracks[i].keys = ReadArray(reader, arena, tracks[i].keyCount, sizeof(snwKey));
+        tracks[i].keys = ReadBlockArray(reader, arena, tracks[i].keyCount, sizeof(snwKey));
     }
     return tracks;
 }
@@ -448,16 +448,16 @@ static void ReadMotions(snwReader* reader, snwArena* arena, snwCharacterDef* def
     snwMotionDef* motions = snwArena_Alloc(arena, (size_t)def->motionCount, sizeof *motions);
     for (int i = 0; motions != NULL && i < def->motionCount; ++i)
     {
-        motions[i].name = ReadName(reader, arena);
+        motions[i].name = ReadBlockName(reader, arena);
         motions[i].duration = snwReadReal(reader);
         motions[i].loop = snwReadInt(reader) != 0;
         motions[i].trackCount = snwReadCount(reader, 8);
-        motions[i].tracks = ReadTracks(reader, arena, motions[i].trackCount);
+        motions[i].tracks = ReadBlockTracks(reader, arena, motions[i].trackCount);
     }
     def->motions = motions;
 }
 
-static void ReadTexture(snwReader* reader, snwArena* arena, snwTexture* texture)
+static void ReadBlockTexture(snwReader* reader, snwArena* arena, snwTexture* texture)
 {
     texture->width = snwReadInt(reader);
     texture->height = snwReadInt(reader);
@@ -476,10 +476,10 @@ static void ReadMore(snwReader* reader, snwArena* arena, snwCharacterDef* def)
 
     def->thickness = snwReadReal(reader);
     def->hexCount = snwReadCount(reader, sizeof *def->hexes);
-    def->hexes = ReadArray(reader, arena, def->hexCount, sizeof *def->hexes);
+    def->hexes = ReadBlockArray(reader, arena, def->hexCount, sizeof *def->hexes);
 
     def->triangleCount = snwReadCount(reader, sizeof *def->triangles);
-    def->triangles = ReadArray(reader, arena, def->triangleCount, sizeof *def->triangles);
+    def->triangles = ReadBlockArray(reader, arena, def->triangleCount, sizeof *def->triangles);
 
     // One kind of elements; what belongs to elements comes once their number is known.
     int elements = snwCharacterDef_Elements(def).count;
@@ -492,7 +492,7 @@ static void ReadMore(snwReader* reader, snwArena* arena, snwCharacterDef* def)
     def->elementBones = ReadOptional(reader, arena, elements, sizeof *def->elementBones);
     def->colors = ReadOptional(reader, arena, def->vertexCount, sizeof *def->colors);
     def->texcoords = ReadOptional(reader, arena, def->vertexCount, sizeof *def->texcoords);
-    ReadTexture(reader, arena, &def->texture);
+    ReadBlockTexture(reader, arena, &def->texture);
     ReadMotions(reader, arena, def);
 }
 
@@ -512,7 +512,7 @@ static snwWeights ReadWeights(snwReader* reader, snwArena* arena, const snwChara
 
 static void ReadBehind(snwReader* reader, snwArena* arena, const snwCharacterDef* def)
 {
-    snwMaterial* materials = (snwMaterial*)def->materials; // our own, of ReadMaterials
+    snwMaterial* materials = (snwMaterial*)def->materials; // our own, of ReadBlockMaterials
     for (int i = 0; materials != NULL && i < def->materialCount; ++i)
     {
         materials[i].frequency = snwReadReal(reader);
@@ -523,18 +523,18 @@ static void ReadBehind(snwReader* reader, snwArena* arena, const snwCharacterDef
         motions[i].vertices = snwVertexTrack_Read(reader, arena, def->vertexCount);
 }
 
-static void ReadBodies(snwReader* reader, const snwCharacterDef* def)
+static void ReadBlockBodies(snwReader* reader, const snwCharacterDef* def)
 {
     snwBoneDef* bones = (snwBoneDef*)def->bones; // our own, of ReadRig
     for (int i = 0; bones != NULL && i < def->boneCount; ++i)
     {
         snwBoneShape* shape = &bones[i].shape;
         bones[i].mass = snwReadReal(reader);
-        bones[i].centre = ReadVec3(reader);
+        bones[i].centre = ReadBlockVec3(reader);
         for (int k = 0; k < 6; ++k)
             bones[i].inertia[k] = snwReadReal(reader);
         shape->kind = (snwColliderKind)snwReadInt(reader);
-        shape->place.position = ReadVec3(reader);
+        shape->place.position = ReadBlockVec3(reader);
 
         // In the order in which they were written: x y z w.
         double* turn[4] = {
@@ -542,7 +542,7 @@ static void ReadBodies(snwReader* reader, const snwCharacterDef* def)
         for (int k = 0; k < 4; ++k)
             *turn[k] = snwReadReal(reader);
 
-        shape->size = ReadVec3(reader);
+        shape->size = ReadBlockVec3(reader);
         for (int k = 0; k < 3; ++k)
             shape->cells[k] = snwReadInt(reader);
     }
@@ -568,11 +568,11 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
     // In the order of snwCharacter_Save.
     snwArena arena = {.context = context};
     snwCharacterDef def = snwDefaultCharacterDef();
-    def.name = ReadName(&reader, &arena);
-    def.source = ReadName(&reader, &arena);
+    def.name = ReadBlockName(&reader, &arena);
+    def.source = ReadBlockName(&reader, &arena);
     snwRead(&reader, def.color, sizeof def.color);
 
-    ReadMesh(&reader, &arena, &def);
+    ReadBlockMesh(&reader, &arena, &def);
     ReadRig(&reader, &arena, &def);
     if (magic != SNW_CHARACTER_MAGIC_1)
         ReadMore(&reader, &arena, &def);
@@ -585,7 +585,7 @@ snwResult snwCharacter_LoadAs(snwContext* context, const void* data, size_t size
     if (magic >= SNW_CHARACTER_MAGIC_4)
         ReadBehind(&reader, &arena, &def);
     if (magic == SNW_CHARACTER_MAGIC_5)
-        ReadBodies(&reader, &def);
+        ReadBlockBodies(&reader, &def);
 
     // The caller's names, if it gave any: a file that was renamed, say.
     def.name = name != NULL ? name : def.name;

@@ -15,10 +15,10 @@
 enum
 {
     snw_maxVertices = 100000000,
-    snw_maxElements = 100000000,
-    snw_maxHexes = 50000000, // so that the corners of their skin can still be counted in an int
-    snw_maxParts = 100000,   // bones, joints, handles, materials, constraints, motions
-    snw_maxShapeCells = 20   // of a bone's soft box along an axis
+    character_maxElements = 100000000,
+    character_maxHexes = 50000000, // so that the corners of their skin can still be counted in an int
+    character_maxParts = 100000,   // bones, joints, handles, materials, constraints, motions
+    character_maxShapeCells = 20   // of a bone's soft box along an axis
 };
 
 static snwResult CheckCount(int count, int most, const void* data, const char* what, snwMessage* message)
@@ -40,16 +40,16 @@ static snwResult CheckCounts(const snwCharacterDef* def, snwMessage* message)
         const char* what;
     } parts[] = {
         {def->vertexCount, snw_maxVertices, def->vertices, "vertices"},
-        {def->tetCount, snw_maxElements, def->tets, "tets"},
-        {def->hexCount, snw_maxHexes, def->hexes, "hexes"},
-        {def->triangleCount, snw_maxElements, def->triangles, "triangles"},
-        {def->edgeCount, snw_maxElements, def->edges, "edges"},
-        {def->materialCount, snw_maxParts, def->materials, "materials"},
-        {def->boneCount, snw_maxParts, def->bones, "bones"},
-        {def->jointCount, snw_maxParts, def->joints, "joints"},
-        {def->handleCount, snw_maxParts, def->handles, "handles"},
-        {def->constraintCount, snw_maxParts, def->constraints, "constraints"},
-        {def->motionCount, snw_maxParts, def->motions, "motions"},
+        {def->tetCount, character_maxElements, def->tets, "tets"},
+        {def->hexCount, character_maxHexes, def->hexes, "hexes"},
+        {def->triangleCount, character_maxElements, def->triangles, "triangles"},
+        {def->edgeCount, character_maxElements, def->edges, "edges"},
+        {def->materialCount, character_maxParts, def->materials, "materials"},
+        {def->boneCount, character_maxParts, def->bones, "bones"},
+        {def->jointCount, character_maxParts, def->joints, "joints"},
+        {def->handleCount, character_maxParts, def->handles, "handles"},
+        {def->constraintCount, character_maxParts, def->constraints, "constraints"},
+        {def->motionCount, character_maxParts, def->motions, "motions"},
     };
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
@@ -68,7 +68,7 @@ static snwResult CheckCounts(const snwCharacterDef* def, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult CheckCorners(const snwCharacterDef* def, snwElements elements, int index, snwMessage* message)
+static snwResult CheckElementCorners(const snwCharacterDef* def, snwElements elements, int index, snwMessage* message)
 {
     const char* what = snwCharacterDef_ElementsName(def);
     const int* v = snwElements_Corners(elements, index);
@@ -94,13 +94,13 @@ static snwResult CheckCorners(const snwCharacterDef* def, snwElements elements, 
     return snw_ok;
 }
 
-static snwResult CheckElements(const snwCharacterDef* def, snwMessage* message)
+static snwResult CheckBodyElements(const snwCharacterDef* def, snwMessage* message)
 {
     int regions = def->materialCount > 0 ? def->materialCount : 1;
     snwElements elements = snwCharacterDef_Elements(def);
     for (int i = 0; i < elements.count; ++i)
     {
-        if (CheckCorners(def, elements, i, message) < 0)
+        if (CheckElementCorners(def, elements, i, message) < 0)
             return snw_errorArgument;
         if (def->regions != NULL && (def->regions[i] < 0 || def->regions[i] >= regions))
             return snwFail(message, snw_errorArgument, NULL, "regions[%d] is %d of %d", i, def->regions[i], regions);
@@ -123,14 +123,14 @@ static snwResult CheckFlat(const snwCharacterDef* def, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
+static snwResult CheckBodyMesh(const snwCharacterDef* def, snwMessage* message)
 {
     for (int i = 0; i < def->vertexCount; ++i)
         if (!snwVec3_IsWithin(def->vertices[i], SNW_MAX_POSITION))
             return snwFail(message, snw_errorArgument, "metres are meant", "vertices[%d] is not finite or beyond %g m",
                 i, SNW_MAX_POSITION);
 
-    if (CheckFlat(def, message) < 0 || CheckElements(def, message) < 0)
+    if (CheckFlat(def, message) < 0 || CheckBodyElements(def, message) < 0)
         return snw_errorArgument;
 
     // Edges beside those of the elements: springs, say.
@@ -158,7 +158,7 @@ static snwResult CheckMesh(const snwCharacterDef* def, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* message)
+static snwResult CheckJointDef(const snwCharacterDef* def, int index, snwMessage* message)
 {
     const snwJointDef* joint = &def->joints[index];
     if (joint->type < snw_jointBall || joint->type > snw_jointFree)
@@ -199,7 +199,7 @@ static snwResult CheckJoint(const snwCharacterDef* def, int index, snwMessage* m
 static snwResult CheckConstraint(const snwCharacterDef* def, int index, snwMessage* message)
 {
     const snwLinearConstraintDef* constraint = &def->constraints[index];
-    if (constraint->termCount < 1 || constraint->termCount > snw_maxParts || constraint->terms == NULL ||
+    if (constraint->termCount < 1 || constraint->termCount > character_maxParts || constraint->terms == NULL ||
         !isfinite(constraint->value))
         return snwFail(message, snw_errorArgument, NULL, "constraints[%d] has no terms or no finite value", index);
     for (int i = 0; i < constraint->termCount; ++i)
@@ -221,7 +221,7 @@ static bool InUnit(const float* numbers, int count)
     return inside;
 }
 
-static snwResult CheckLook(const snwCharacterDef* def, snwMessage* message)
+static snwResult CheckCharacterLook(const snwCharacterDef* def, snwMessage* message)
 {
     for (int i = 0; i < 3; ++i)
         if (!InUnit(&def->color[i], 1))
@@ -261,7 +261,7 @@ static bool IsInertia(const double i[6])
     return e.values[2] > 0.0 && e.values[0] <= (1.0 + 1e-9) * (e.values[1] + e.values[2]);
 }
 
-static snwResult CheckBody(const snwBoneDef* bone, int index, snwMessage* message)
+static snwResult CheckBoneInertia(const snwBoneDef* bone, int index, snwMessage* message)
 {
     // All six 0: no inertia is given.
     double given = 0.0;
@@ -287,7 +287,7 @@ static snwResult CheckBody(const snwBoneDef* bone, int index, snwMessage* messag
     return snw_ok;
 }
 
-static snwResult CheckShape(const snwBoneDef* bone, int index, snwMessage* message)
+static snwResult CheckBoneShape(const snwBoneDef* bone, int index, snwMessage* message)
 {
     const snwBoneShape* shape = &bone->shape;
     if (shape->kind == snw_colliderPlane)
@@ -313,10 +313,10 @@ static snwResult CheckShape(const snwBoneDef* bone, int index, snwMessage* messa
     const int* cells = shape->cells;
     bool hard = cells[0] == 0 && cells[1] == 0 && cells[2] == 0;
     for (int k = 0; k < 3 && !hard; ++k)
-        if (!box || cells[k] < 1 || cells[k] > snw_maxShapeCells)
+        if (!box || cells[k] < 1 || cells[k] > character_maxShapeCells)
             return snwFail(message, snw_errorArgument, "boxes alone are soft",
                 "the shape of bones[%d] '%s' must have 1..%d cells along each axis of a box", index, bone->name,
-                snw_maxShapeCells);
+                character_maxShapeCells);
 
     return snw_ok;
 }
@@ -330,8 +330,8 @@ static snwResult CheckBone(const snwCharacterDef* def, int index, snwMessage* me
     if (bone->parent < -1 || bone->parent >= def->boneCount || bone->parent == index)
         return snwFail(message, snw_errorArgument, "-1 is none", "bones[%d] follows bone %d of %d", index, bone->parent,
             def->boneCount);
-    snwResult body = CheckBody(bone, index, message);
-    return body < 0 ? body : CheckShape(bone, index, message);
+    snwResult body = CheckBoneInertia(bone, index, message);
+    return body < 0 ? body : CheckBoneShape(bone, index, message);
 }
 
 static snwResult CheckWeights(
@@ -351,7 +351,7 @@ static snwResult CheckRig(const snwCharacterDef* def, snwMessage* message)
         if (CheckBone(def, i, message) < 0)
             return snw_errorArgument;
     for (int i = 0; i < def->jointCount; ++i)
-        if (CheckJoint(def, i, message) < 0)
+        if (CheckJointDef(def, i, message) < 0)
             return snw_errorArgument;
     for (int i = 0; i < def->handleCount; ++i)
     {
@@ -448,8 +448,8 @@ _Static_assert(offsetof(snwBoneDef, name) == 0 && offsetof(snwMotionDef, name) =
 snwResult snwCharacterDef_Check(snwContext* context, const snwCharacterDef* def, snwMessage* message)
 {
     snwResult result = CheckCounts(def, message);
-    result = result < 0 ? result : CheckMesh(def, message);
-    result = result < 0 ? result : CheckLook(def, message);
+    result = result < 0 ? result : CheckBodyMesh(def, message);
+    result = result < 0 ? result : CheckCharacterLook(def, message);
     result = result < 0 ? result : CheckRig(def, message);
     if (result == snw_ok)
         result = snwCheckNames(context, def->bones, sizeof *def->bones, def->boneCount, "bones", true, message);

@@ -42,7 +42,7 @@ static void UseBones(Job* job)
 }
 
 // A handle that is a bone is the bone of its name, with what that owns; without one it is a point.
-static void UseHandles(Job* job)
+static void UseHandleBones(Job* job)
 {
     const snwCharacterDef* def = &job->character->def;
     snwHandleShape* shapes = snwArena_Alloc(&job->arena, (size_t)def->handleCount, sizeof *shapes);
@@ -173,7 +173,7 @@ static snwResult SolveSmooth(Job* job, snwWeights** weights)
     return snw_ok;
 }
 
-static snwResult CheckDef(const snwCharacter* character, const snwWeightsDef* def, snwMessage* message)
+static snwResult CheckWeightsDef(const snwCharacter* character, const snwWeightsDef* def, snwMessage* message)
 {
     int count = def->handles ? character->def.handleCount : character->def.boneCount;
     if (count < 1)
@@ -190,7 +190,7 @@ snwResult snwComputeWeights(
     const snwCharacter* character, const snwWeightsDef* def, snwWeights** weights, snwMessage* message)
 {
     *weights = NULL;
-    snwResult result = CheckDef(character, def, message);
+    snwResult result = CheckWeightsDef(character, def, message);
     if (result < 0)
         return result;
 
@@ -203,7 +203,7 @@ snwResult snwComputeWeights(
 
     // What carries the flesh: handles, or bones where no handles are asked for.
     if (def->handles)
-        UseHandles(&job);
+        UseHandleBones(&job);
     else
         UseBones(&job);
 

@@ -12,7 +12,7 @@
 
 enum
 {
-    snw_maxKeys = 10000000
+    check_maxKeys = 10000000
 };
 
 snwResult snwCheckTransform(snwTransform transform, snwMessage* message)
@@ -28,7 +28,7 @@ snwResult snwCheckTransform(snwTransform transform, snwMessage* message)
 
 snwResult snwCheckKeys(const snwKey* keys, int count, double latest, snwMessage* message)
 {
-    if (count < 1 || count > snw_maxKeys || keys == NULL)
+    if (count < 1 || count > check_maxKeys || keys == NULL)
         return snwFail(message, snw_errorArgument, NULL, "has %d keys", count);
     for (int i = 0; i < count; ++i)
     {

@@ -116,7 +116,7 @@ static void FindGradients(int begin, int end, void* data)
     }
 }
 
-static void Turn(const float C[9], const float rest[3], float normal[3])
+static void TurnNormal(const float C[9], const float rest[3], float normal[3])
 {
     float n[3], length = 0.0f;
     for (int i = 0; i < 3; ++i)
@@ -133,7 +133,7 @@ static void Turn(const float C[9], const float rest[3], float normal[3])
 // ---------------------------------------------------------------------------------------------------------------------
 // Rigid pieces
 
-static snwVec3 At(const float* positions, int stride, int vertex)
+static snwVec3 PositionAt(const float* positions, int stride, int vertex)
 {
     const float* p = (const float*)((const char*)positions + (size_t)vertex * (size_t)stride);
     return (snwVec3){(double)p[0], (double)p[1], (double)p[2]};
@@ -148,10 +148,10 @@ static snwTransform FitAnchor(const snwPrepared* prepared, const snwRigidAnchor*
     for (int i = 0; i < anchor->count; ++i)
     {
         restMean = snwVec3_MulAdd(restMean, 1.0 / anchor->count, rest[anchor->vertices[i]]);
-        nowMean = snwVec3_MulAdd(nowMean, 1.0 / anchor->count, At(now, stride, anchor->vertices[i]));
+        nowMean = snwVec3_MulAdd(nowMean, 1.0 / anchor->count, PositionAt(now, stride, anchor->vertices[i]));
     }
     for (int i = 0; i < anchor->count; ++i)
-        spread = snwMat3_Add(spread, snwMat3_Outer(snwVec3_Sub(At(now, stride, anchor->vertices[i]), nowMean),
+        spread = snwMat3_Add(spread, snwMat3_Outer(snwVec3_Sub(PositionAt(now, stride, anchor->vertices[i]), nowMean),
                                          snwVec3_Sub(rest[anchor->vertices[i]], restMean)));
     snwTransform fit = {.rotation = snwQuat_FromMat3(snwPolar3_Compute(spread).rotation)};
     fit.position = snwVec3_Sub(nowMean, snwQuat_Rotate(fit.rotation, restMean));
@@ -274,7 +274,7 @@ static void GatherRange(int begin, int end, void* data)
         {
             memcpy(position, display->points + 3 * (size_t)points[i], 3 * sizeof(float));
             if (prepared->embedding.arms != NULL)
-                Turn(display->gradients + 9 * (size_t)points[i], surface->normals[i], normal);
+                TurnNormal(display->gradients + 9 * (size_t)points[i], surface->normals[i], normal);
         }
 
         if (gather->track != NULL)
@@ -292,7 +292,7 @@ snwResult snwDisplay_Update(snwDisplay* display, const float* positions, int cou
             "%d positions for %d vertices", count, prepared->character->def.vertexCount);
 
     for (int i = 0; i < count; ++i)
-        if (!snwVec3_IsFinite(At(positions, stride, i)))
+        if (!snwVec3_IsFinite(PositionAt(positions, stride, i)))
             return snwFail(message, snw_errorArgument, NULL, "the position of vertex %d is not finite", i);
 
     // All points of all surfaces at once; surfaces then take theirs.

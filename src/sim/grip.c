@@ -57,7 +57,7 @@ static float Bump(const snwCharacter* character, const snwGrip* grip, int vertex
 }
 
 // An element counts as far as its corners are held; with the vertex alone, those around it count as a whole.
-static void FindVolumes(const snwCharacter* character, snwGrip* grip)
+static void FindGripVolumes(const snwCharacter* character, snwGrip* grip)
 {
     snwElements elements = character->elements;
     memset(grip->volumes, 0, (size_t)character->def.materialCount * sizeof *grip->volumes);
@@ -91,7 +91,7 @@ static size_t FindGrip(const snwCharacter* character, snwGrip* grip, size_t room
         grip->parts[grip->count++] = (snwGripPart){.vertex = i, .bump = bump};
     }
 
-    FindVolumes(character, grip);
+    FindGripVolumes(character, grip);
     return (size_t)grip->count;
 }
 
@@ -226,7 +226,7 @@ bool snwGrip_Weigh(const snwSim* sim, int slot, double h)
 }
 
 // Flat characters stay in their plane, wherever the hand is.
-static snwVec3 Way(const snwSim* sim, int slot, snwVec3 middle, int end)
+static snwVec3 WayToHand(const snwSim* sim, int slot, snwVec3 middle, int end)
 {
     const snwGrab* grab = &sim->grabs[slot];
     snwVec3 way = snwVec3_Sub(snwSim_DragPlace(sim, grab, end), snwVec3_Add(middle, grab->vector));
@@ -241,13 +241,13 @@ void snwGrip_Begin(snwSim* sim, int slot, snwVec3 middle, snwVec3 vertex)
     if (grab->fresh)
         grab->vector = snwVec3_Sub(vertex, middle);
     grab->fresh = 0;
-    sim->grips[slot].gap = Way(sim, slot, middle, 0);
+    sim->grips[slot].gap = WayToHand(sim, slot, middle, 0);
 }
 
 snwVec3 snwGrip_Gap(const snwSim* sim, int slot, snwVec3 middle)
 {
     const snwGrip* grip = &sim->grips[slot];
-    snwVec3 way = Way(sim, slot, middle, 1);
+    snwVec3 way = WayToHand(sim, slot, middle, 1);
     return grip->radius > 0.0f ? snwVec3_MulAdd(way, -grip->before, grip->gap) : way;
 }
 

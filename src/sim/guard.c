@@ -80,7 +80,7 @@ void snwSim_Warn(snwSim* sim, snwWarningKind kind, int which, const char* remedy
 // ---------------------------------------------------------------------------------------------------------------------
 // Reason
 
-static double SizeOf(const snwBody* body)
+static double SizeOfBody(const snwBody* body)
 {
     return snwVec3_Distance(body->character->lower, body->character->upper);
 }
@@ -143,7 +143,7 @@ static snwResult CheckEdges(const snwSim* sim, int index, const snwVertices* ver
 {
     const snwBody* body = &sim->bodies[index];
     const snwVec3* rest = body->character->def.vertices;
-    double size = SizeOf(body);
+    double size = SizeOfBody(body);
     snwResult result = snw_ok;
 
     for (int i = 0; i < body->character->edgeCount && result >= 0; ++i)
@@ -170,13 +170,13 @@ static snwResult CheckEdges(const snwSim* sim, int index, const snwVertices* ver
     return result;
 }
 
-static snwResult CheckBody(const snwSim* sim, int index, snwMessage* message)
+static snwResult CheckBodySpeed(const snwSim* sim, int index, snwMessage* message)
 {
     const snwBody* body = &sim->bodies[index];
     const snwBodyStart* start = &sim->starts[index];
 
     // The bounds; see the top of the file.
-    double size = SizeOf(body);
+    double size = SizeOfBody(body);
     double most = MostSpeed(sim, size, snwVec3_Length(start->velocity) + size * snwVec3_Length(start->angularVelocity));
 
     most += s_mostWaves * WaveSpeed(body);
@@ -219,7 +219,7 @@ snwResult snwSim_CheckReason(const snwSim* sim, snwMessage* message)
     snwResult result = CheckProps(sim, message);
     for (int i = 0; i < sim->bodyCount && result >= 0; ++i)
     {
-        snwResult own = CheckBody(sim, i, message);
+        snwResult own = CheckBodySpeed(sim, i, message);
         result = own != snw_ok ? own : result;
     }
     return result;
@@ -242,7 +242,7 @@ double snwRows_LongestWay(const float* from, const float* to, int count)
 
 void snwSim_SetResidual(snwSim* sim, int body, double longest, const char* remedy)
 {
-    double residual = longest / SizeOf(&sim->bodies[body]);
+    double residual = longest / SizeOfBody(&sim->bodies[body]);
     sim->bodies[body].residual = residual;
     if (remedy != NULL && residual > s_unconverged)
         snwSim_Warn(sim, snw_warnUnconverged, body, remedy,
@@ -268,14 +268,14 @@ void snwSim_TellStiffness(snwSim* sim, int index, double part, const char* remed
 // Remedies
 
 // The same thing before the step: `now` lies in the state block.
-static const void* Before(const snwSim* sim, const void* now)
+static const void* InBackup(const snwSim* sim, const void* now)
 {
     return sim->backup + ((const unsigned char*)now - sim->block);
 }
 
-static double Way(const snwSim* sim, const snwMover* mover)
+static double WayOfMover(const snwSim* sim, const snwMover* mover)
 {
-    const snwMover* before = Before(sim, mover);
+    const snwMover* before = InBackup(sim, mover);
     return snwVec3_Distance(mover->transform.position, before->transform.position);
 }
 
@@ -283,7 +283,7 @@ static double SmallestSize(const snwSim* sim)
 {
     double size = INFINITY;
     for (int i = 0; i < sim->bodyCount; ++i)
-        size = fmin(size, SizeOf(&sim->bodies[i]));
+        size = fmin(size, SizeOfBody(&sim->bodies[i]));
     return size;
 }
 
@@ -294,7 +294,7 @@ static bool NameMover(const snwSim* sim, snwMessage* message)
     // The worst of all is named, if it goes farther than the smallest body is large.
     for (int i = 0; i < sim->def->pinCount; ++i)
     {
-        double way = Way(sim, &sim->pins[i]);
+        double way = WayOfMover(sim, &sim->pins[i]);
         if (way > most)
             snprintf(message->remedy, sizeof message->remedy, "move pin '%s' more slowly: it goes %.3g m in this step",
                 sim->def->pins[i].name, way);
@@ -303,7 +303,7 @@ static bool NameMover(const snwSim* sim, snwMessage* message)
 
     for (int i = 0; i < sim->def->colliderCount; ++i)
     {
-        double way = Way(sim, &sim->colliders[i]);
+        double way = WayOfMover(sim, &sim->colliders[i]);
         if (way > most)
             snprintf(message->remedy, sizeof message->remedy,
                 "move collider '%s' more slowly: it goes %.3g m in this step", sim->def->colliders[i].name, way);
@@ -325,7 +325,7 @@ static bool NameGrab(const snwSim* sim, snwMessage* message)
         const snwBody* body = &sim->bodies[grab->body];
         double force = snwVec3_Length(grab->vector), mass = body->character->mass;
 
-        if (grab->kind == snw_grabPush && force / mass * sim->dt * sim->dt > SizeOf(body))
+        if (grab->kind == snw_grabPush && force / mass * sim->dt * sim->dt > SizeOfBody(body))
         {
             snprintf(message->remedy, sizeof message->remedy, "push less: %.3g N are too much for a body of %.3g kg",
                 force, mass);
@@ -364,7 +364,7 @@ void snwSim_WarnOfOverlaps(snwSim* sim)
         const snwBody* body = &sim->bodies[b];
         snwVertices vertices;
         sim->method->getVertices(sim, b, &vertices);
-        double deepest = s_deep * SizeOf(body);
+        double deepest = s_deep * SizeOfBody(body);
         int where = -1;
 
         // The deepest vertex that touches, of all colliders.

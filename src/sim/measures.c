@@ -67,7 +67,7 @@ double snwMeasures_Get(const snwMeasures* measures, int measure)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwVec3 Row(const float* data, int stride, int index)
+static snwVec3 MeasuredRow(const float* data, int stride, int index)
 {
     const float* row = (const float*)((const char*)data + (size_t)index * (size_t)stride);
     return (snwVec3){row[0], row[1], row[2]};
@@ -92,7 +92,8 @@ static void GatherNow(const Subject* subject, int element, snwVec3 x[8])
 {
     snwElements elements = subject->body->character->elements;
     for (int k = 0; k < elements.arity; ++k)
-        x[k] = Row(subject->vertices.positions, subject->vertices.stride, snwElements_Corners(elements, element)[k]);
+        x[k] = MeasuredRow(
+            subject->vertices.positions, subject->vertices.stride, snwElements_Corners(elements, element)[k]);
 }
 
 static void GatherRest(const Subject* subject, int element, snwVec3 x[8])
@@ -188,12 +189,12 @@ static void MeasureElements(const Subject* subject, snwMeasures* m)
     {
         const int* e = character->edges[i];
         double rest = snwVec3_Distance(character->def.vertices[e[0]], character->def.vertices[e[1]]);
-        double now = snwVec3_Distance(Row(p, stride, e[0]), Row(p, stride, e[1]));
+        double now = snwVec3_Distance(MeasuredRow(p, stride, e[0]), MeasuredRow(p, stride, e[1]));
         m->maxStretch = rest > 0.0 ? fmax(m->maxStretch, fabs(now / rest - 1.0)) : m->maxStretch;
     }
 }
 
-static snwBonePose PoseAt(const snwTransforms* bones, int bone, snwVec3 point)
+static snwBonePose PoseOfBoneAt(const snwTransforms* bones, int bone, snwVec3 point)
 {
     if (bone < 0)
         return (snwBonePose){{0, 0, 0, 1}, point};
@@ -211,8 +212,8 @@ static double WidestJoint(const Subject* subject, const snwTransforms* bones)
         if (joint->bone < 0 || joint->parentBone < 0)
             continue;
         snwJointRowsDef rows = {.joint = joint, .restCentres = {joint->position, joint->position}};
-        rows.poses[0] = PoseAt(bones, joint->bone, joint->position);
-        rows.poses[1] = PoseAt(bones, joint->parentBone, joint->position);
+        rows.poses[0] = PoseOfBoneAt(bones, joint->bone, joint->position);
+        rows.poses[1] = PoseOfBoneAt(bones, joint->parentBone, joint->position);
         widest = fmax(widest, snwJointRows_Gap(&rows).length);
     }
     return widest;
@@ -233,13 +234,13 @@ static void MeasureErrors(const Subject* subject, snwMeasures* m)
     // How far bones' vertices are from their bones, and what is shown from what is simulated.
     for (int i = 0; i < subject->vertices.count; ++i)
     {
-        snwVec3 x = Row(subject->vertices.positions, subject->vertices.stride, i);
+        snwVec3 x = MeasuredRow(subject->vertices.positions, subject->vertices.stride, i);
         int bone = character->vertexBones[i];
         if (sim->method->getBones != NULL && bone >= 0)
             loose = fmax(loose, snwVec3_Distance(snwVec3_Add(*subject->body->origin, x),
                                     snwTransform_Apply(bones.data[bone], character->def.vertices[i])));
         if (shown.positions != subject->vertices.positions)
-            apart = fmax(apart, snwVec3_Distance(x, Row(shown.positions, shown.stride, i)));
+            apart = fmax(apart, snwVec3_Distance(x, MeasuredRow(shown.positions, shown.stride, i)));
     }
 
     // As shares of the body's size, so that bodies can be compared.
@@ -255,9 +256,9 @@ static void AddMotion(const snwSim* sim, const Subject* subject, const double* m
     snwVec3 moment = {0, 0, 0};
     for (int i = 0; i < subject->vertices.count; ++i)
     {
-        snwVec3 at = Row(subject->vertices.positions, subject->vertices.stride, i);
+        snwVec3 at = MeasuredRow(subject->vertices.positions, subject->vertices.stride, i);
         snwVec3 x = snwVec3_Add(*subject->body->origin, at);
-        snwVec3 v = Row(subject->vertices.velocities, subject->vertices.stride, i);
+        snwVec3 v = MeasuredRow(subject->vertices.velocities, subject->vertices.stride, i);
         snwVec3 p = snwVec3_Scale(v, masses[i]);
 
         // Relative to the world's origin, where momenta are told.
@@ -276,7 +277,7 @@ static double FastestVertex(const Subject* subject)
 {
     double most = 0.0;
     for (int i = 0; i < subject->vertices.count; ++i)
-        most = fmax(most, snwVec3_Length(Row(subject->vertices.velocities, subject->vertices.stride, i)));
+        most = fmax(most, snwVec3_Length(MeasuredRow(subject->vertices.velocities, subject->vertices.stride, i)));
     return most;
 }
 

@@ -10,7 +10,7 @@
 static const double s_leastCell = 2.0; // sizes of the body
 
 // m, a power of two.
-static double CellOf(const snwCharacter* character)
+static double CellOfCharacter(const snwCharacter* character)
 {
     int exponent;
     frexp(s_leastCell * snwVec3_Distance(character->lower, character->upper), &exponent);
@@ -24,7 +24,7 @@ static double StepOf(double way, double cell)
 
 snwVec3 snwBody_Follow(snwBody* body, snwVec3 place)
 {
-    double cell = CellOf(body->character);
+    double cell = CellOfCharacter(body->character);
     snwVec3 way = snwVec3_Sub(place, *body->origin);
     snwVec3 step = {StepOf(way.x, cell), StepOf(way.y, cell), StepOf(way.z, cell)};
     *body->origin = snwVec3_Add(*body->origin, step);
@@ -64,7 +64,7 @@ snwVec3 snwSim_Gravity(const snwSim* sim, const float* velocities)
 // ---------------------------------------------------------------------------------------------------------------------
 // What others see
 
-static bool AreSame(snwVec3 a, snwVec3 b)
+static bool AreSamePlaces(snwVec3 a, snwVec3 b)
 {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
@@ -78,12 +78,12 @@ void snwSim_SeeVertices(const snwSim* sim, int index, int which, snwVec3 from, s
         sim->method->getVertices(sim, index, vertices);
 
     // Methods keep vertices relative to their body's origin: from there nothing is to be added.
-    if (AreSame(*body->origin, from))
+    if (AreSamePlaces(*body->origin, from))
         return;
 
     // Kept until something changes: several ask for the same places in a step.
     float* rows = body->placeRows[which];
-    if (body->placeChanges[which] != sim->changes || !AreSame(body->placesFrom[which], from))
+    if (body->placeChanges[which] != sim->changes || !AreSamePlaces(body->placesFrom[which], from))
     {
         snwVec3 way = snwVec3_Sub(*body->origin, from);
         for (int i = 0; i < vertices->count; ++i)

@@ -63,7 +63,7 @@ static snwResult CheckArrays(const snwSurfaceInfo* surface, snwMessage* message)
     return result;
 }
 
-static snwResult CheckSurface(const snwPreparedDef* def, int index, snwMessage* message)
+static snwResult CheckPreparedSurface(const snwPreparedDef* def, int index, snwMessage* message)
 {
     const snwSurfaceInfo* surface = &def->surfaces[index];
     const snwCharacterDef* body = snwCharacter_GetDef(def->character);
@@ -122,7 +122,7 @@ static snwResult CheckEmbedding(const snwEmbedding* embedding, int bodyCount, sn
     return result;
 }
 
-static snwResult Check(const snwPreparedDef* def, snwMessage* message)
+static snwResult CheckPreparedDef(const snwPreparedDef* def, snwMessage* message)
 {
     const snwCharacterDef* body = snwCharacter_GetDef(def->character);
 
@@ -155,7 +155,7 @@ static snwResult Check(const snwPreparedDef* def, snwMessage* message)
 
     for (int i = 0; i < def->surfaceCount && result >= 0; ++i)
     {
-        result = CheckSurface(def, i, message);
+        result = CheckPreparedSurface(def, i, message);
         if (result < 0)
             snwMessage_AddPlace(message, "surfaces[%d]", i);
     }
@@ -214,7 +214,7 @@ static void CopyEmbedding(snwArena* arena, const snwEmbedding* from, snwEmbeddin
     to->gradients = snwArena_Copy(arena, from->gradients, entries, sizeof *from->gradients);
 }
 
-static void CopyLists(snwPrepared* prepared, const snwPreparedDef* def)
+static void CopyPreparedLists(snwPrepared* prepared, const snwPreparedDef* def)
 {
     snwArena* arena = &prepared->arena;
     size_t count = (size_t)def->surfaceCount;
@@ -244,7 +244,7 @@ static void CopyLists(snwPrepared* prepared, const snwPreparedDef* def)
 snwResult snwCreatePrepared(snwContext* context, const snwPreparedDef* def, snwPrepared** out, snwMessage* message)
 {
     *out = NULL;
-    snwResult result = Check(def, message);
+    snwResult result = CheckPreparedDef(def, message);
     if (result < 0)
         return result;
     snwPrepared* prepared = snwAlloc(context, sizeof *prepared);
@@ -258,7 +258,7 @@ snwResult snwCreatePrepared(snwContext* context, const snwPreparedDef* def, snwP
     prepared->character = def->character;
     snwCharacter_Retain(prepared->character);
 
-    CopyLists(prepared, def);
+    CopyPreparedLists(prepared, def);
 
     // The caller's numbers and texts, with counts of our own.
     prepared->info = def->info;

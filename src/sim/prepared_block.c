@@ -202,7 +202,7 @@ static size_t RoundUp(size_t size)
     return (size + 15) / 16 * 16;
 }
 
-static void Join(const Section* sections, int count, snwWriter* out)
+static void JoinSections(const Section* sections, int count, snwWriter* out)
 {
     size_t start = RoundUp(snw_headBytes + (size_t)count * snw_sectionBytes + 8), total = start;
 
@@ -255,7 +255,7 @@ snwResult snwPrepared_Save(const snwPrepared* prepared, void** data, size_t* siz
     }
 
     if (!failed)
-        Join(used, count, &out);
+        JoinSections(used, count, &out);
     for (int i = 0; i < snw_sectionCount; ++i)
         snwFree(prepared->context, sections[i].writer.data);
     if (failed || out.failed)
@@ -304,7 +304,7 @@ static snwResult Damaged(snwMessage* message, const char* what)
     return snwFail(message, snw_errorInput, "prepare it again", "the prepared character is damaged: %s", what);
 }
 
-static bool IsZero(const unsigned char* data, size_t size)
+static bool AreBytesZero(const unsigned char* data, size_t size)
 {
     unsigned char any = 0;
     for (size_t i = 0; i < size; ++i)
@@ -321,7 +321,7 @@ static snwResult TakeSection(Loader* loader, snwReader* head, size_t* end)
 
     // Sections stand in the order of the table, with no more than the padding between them, and that is zeros.
     if (head->failed || zero != 0 || offset < *end || offset - *end >= 16 || offset > head->size ||
-        size > head->size - offset || !IsZero(head->data + *end, (size_t)offset - *end))
+        size > head->size - offset || !AreBytesZero(head->data + *end, (size_t)offset - *end))
         return Damaged(loader->message, "its sections do not follow each other");
 
     const unsigned char* data = head->data + offset;
@@ -385,7 +385,7 @@ static snwResult TakeSections(Loader* loader, const void* data, size_t size)
     return end == size ? snw_ok : Damaged(loader->message, "something follows its sections");
 }
 
-static const char* ReadName(Loader* loader, snwReader* reader)
+static const char* ReadPreparedName(Loader* loader, snwReader* reader)
 {
     char* text = snwReadText(reader, loader->context);
     loader->arena.failed = loader->arena.failed || (text == NULL && !reader->failed);
@@ -395,7 +395,7 @@ static const char* ReadName(Loader* loader, snwReader* reader)
 }
 
 // An array of a size that must fit into what is left before memory is asked for; NULL if it does not.
-static void* ReadLong(Loader* loader, snwReader* reader, int count, size_t size)
+static void* ReadPreparedLong(Loader* loader, snwReader* reader, int count, size_t size)
 {
     if (reader->failed || count < 0 || (size_t)count > (reader->size - reader->position) / size)
     {
@@ -408,21 +408,21 @@ static void* ReadLong(Loader* loader, snwReader* reader, int count, size_t size)
     return array;
 }
 
-static void* ReadOptional(Loader* loader, snwReader* reader, int count, size_t size)
+static void* ReadPreparedOptional(Loader* loader, snwReader* reader, int count, size_t size)
 {
-    return snwReadInt(reader) != 0 ? ReadLong(loader, reader, count, size) : NULL;
+    return snwReadInt(reader) != 0 ? ReadPreparedLong(loader, reader, count, size) : NULL;
 }
 
-static void ReadSource(Loader* loader, snwReader* reader)
+static void ReadPreparedSource(Loader* loader, snwReader* reader)
 {
     snwPreparedInfo* info = &loader->def.info;
-    info->source = ReadName(loader, reader);
+    info->source = ReadPreparedName(loader, reader);
     info->sourceHash = snwReadU64(reader);
     info->scale = snwReadReal(reader);
-    info->settings = ReadName(loader, reader);
+    info->settings = ReadPreparedName(loader, reader);
     info->embeddingError = snwReadReal(reader);
     loader->boneCount = snwReadCount(reader, sizeof(int));
-    info->boneNodes = ReadLong(loader, reader, loader->boneCount, sizeof(int));
+    info->boneNodes = ReadPreparedLong(loader, reader, loader->boneCount, sizeof(int));
 }
 
 static void ReadEmbedding(Loader* loader, snwReader* reader)
@@ -432,26 +432,26 @@ static void ReadEmbedding(Loader* loader, snwReader* reader)
     embedding->vertexCount = snwReadCount(reader, 4);
     embedding->outsideCount = snwReadInt(reader);
     embedding->maxOutside = snwReadReal(reader);
-    embedding->corners = ReadLong(loader, reader, embedding->pointCount, sizeof *embedding->corners);
-    embedding->weights = ReadLong(loader, reader, embedding->pointCount, sizeof *embedding->weights);
-    embedding->vertices = ReadLong(loader, reader, embedding->vertexCount, sizeof *embedding->vertices);
+    embedding->corners = ReadPreparedLong(loader, reader, embedding->pointCount, sizeof *embedding->corners);
+    embedding->weights = ReadPreparedLong(loader, reader, embedding->pointCount, sizeof *embedding->weights);
+    embedding->vertices = ReadPreparedLong(loader, reader, embedding->vertexCount, sizeof *embedding->vertices);
     if (snwReadInt(reader) == 0)
         return;
-    embedding->arms = ReadLong(loader, reader, embedding->pointCount, sizeof *embedding->arms);
-    embedding->starts = ReadLong(loader, reader, embedding->vertexCount + 1, sizeof *embedding->starts);
+    embedding->arms = ReadPreparedLong(loader, reader, embedding->pointCount, sizeof *embedding->arms);
+    embedding->starts = ReadPreparedLong(loader, reader, embedding->vertexCount + 1, sizeof *embedding->starts);
     int entries = embedding->starts != NULL ? embedding->starts[embedding->vertexCount] : 0;
-    embedding->neighbours = ReadLong(loader, reader, entries, sizeof *embedding->neighbours);
-    embedding->gradients = ReadLong(loader, reader, entries, sizeof *embedding->gradients);
+    embedding->neighbours = ReadPreparedLong(loader, reader, entries, sizeof *embedding->neighbours);
+    embedding->gradients = ReadPreparedLong(loader, reader, entries, sizeof *embedding->gradients);
 }
 
-static const snwSurfacePart* ReadParts(Loader* loader, snwReader* reader, int count)
+static const snwSurfacePart* ReadSurfaceParts(Loader* loader, snwReader* reader, int count)
 {
     if (count < 0 || (size_t)count > (reader->size - reader->position) / 28)
         reader->failed = true;
     snwSurfacePart* parts = reader->failed ? NULL : snwArena_Alloc(&loader->arena, (size_t)count, sizeof *parts);
     for (int i = 0; i < count && parts != NULL; ++i)
     {
-        parts[i].material = ReadName(loader, reader);
+        parts[i].material = ReadPreparedName(loader, reader);
         parts[i].firstTriangle = snwReadInt(reader);
         parts[i].triangleCount = snwReadInt(reader);
         parts[i].texture = snwReadInt(reader);
@@ -463,7 +463,7 @@ static const snwSurfacePart* ReadParts(Loader* loader, snwReader* reader, int co
 // As WriteSurface wrote it. points: for each vertex the point of the embedding that it is, or ~anchor.
 static void ReadSurface(Loader* loader, snwReader* reader, snwSurfaceInfo* surface, const int** points)
 {
-    surface->name = ReadName(loader, reader);
+    surface->name = ReadPreparedName(loader, reader);
     int numbers[7];
     for (int i = 0; i < 7; ++i)
         numbers[i] = snwReadInt(reader);
@@ -477,14 +477,14 @@ static void ReadSurface(Loader* loader, snwReader* reader, snwSurfaceInfo* surfa
     surface->partCount = numbers[6];
 
     snwRead(reader, surface->place, sizeof surface->place);
-    surface->positions = ReadLong(loader, reader, surface->vertexCount, sizeof *surface->positions);
-    surface->normals = ReadLong(loader, reader, surface->vertexCount, sizeof *surface->normals);
-    surface->texcoords = ReadOptional(loader, reader, surface->vertexCount, sizeof *surface->texcoords);
-    surface->colors = ReadOptional(loader, reader, surface->vertexCount, sizeof *surface->colors);
-    surface->triangles = ReadLong(loader, reader, surface->triangleCount, sizeof *surface->triangles);
+    surface->positions = ReadPreparedLong(loader, reader, surface->vertexCount, sizeof *surface->positions);
+    surface->normals = ReadPreparedLong(loader, reader, surface->vertexCount, sizeof *surface->normals);
+    surface->texcoords = ReadPreparedOptional(loader, reader, surface->vertexCount, sizeof *surface->texcoords);
+    surface->colors = ReadPreparedOptional(loader, reader, surface->vertexCount, sizeof *surface->colors);
+    surface->triangles = ReadPreparedLong(loader, reader, surface->triangleCount, sizeof *surface->triangles);
 
-    *points = ReadLong(loader, reader, surface->vertexCount, sizeof(int));
-    surface->parts = ReadParts(loader, reader, surface->partCount);
+    *points = ReadPreparedLong(loader, reader, surface->vertexCount, sizeof(int));
+    surface->parts = ReadSurfaceParts(loader, reader, surface->partCount);
 }
 
 static void ReadAnchors(Loader* loader, snwReader* reader)
@@ -495,13 +495,13 @@ static void ReadAnchors(Loader* loader, snwReader* reader)
     {
         anchors[i].bone = -1;
         anchors[i].count = snwReadCount(reader, sizeof(int));
-        anchors[i].vertices = ReadLong(loader, reader, anchors[i].count, sizeof(int));
+        anchors[i].vertices = ReadPreparedLong(loader, reader, anchors[i].count, sizeof(int));
     }
     loader->def.anchors = anchors;
     loader->def.anchorCount = count;
 }
 
-static void ReadSurfaces(Loader* loader, snwReader* reader)
+static void ReadPreparedSurfaces(Loader* loader, snwReader* reader)
 {
     int count = snwReadCount(reader, 140);
     snwSurfaceInfo* surfaces = snwArena_Alloc(&loader->arena, (size_t)count, sizeof *surfaces);
@@ -524,18 +524,18 @@ static void ReadTextures(Loader* loader, snwReader* reader)
         textures[i].height = snwReadInt(reader);
         bool sound = textures[i].width > 0 && textures[i].width <= SNW_MAX_TEXTURE && textures[i].height > 0 &&
                      textures[i].height <= SNW_MAX_TEXTURE;
-        textures[i].pixels = ReadLong(loader, reader, sound ? textures[i].width * textures[i].height : -1, 4);
+        textures[i].pixels = ReadPreparedLong(loader, reader, sound ? textures[i].width * textures[i].height : -1, 4);
     }
     loader->def.textures = textures;
     loader->def.textureCount = count;
 }
 
 // The character, whose motions they belong to, comes later: it tells how many there are.
-static snwResult ReadTracks(Loader* loader)
+static snwResult ReadPreparedTracks(Loader* loader)
 {
     snwReader* reader = &loader->sections[snw_tracksSection];
     int motions = snwCharacter_GetInfo(loader->def.character).motionCount;
-    snwSurfaceInfo* surfaces = (snwSurfaceInfo*)loader->def.surfaces; // our own, of ReadSurfaces
+    snwSurfaceInfo* surfaces = (snwSurfaceInfo*)loader->def.surfaces; // our own, of ReadPreparedSurfaces
     for (int i = 0; i < loader->def.surfaceCount && loader->found[snw_tracksSection] && !reader->failed; ++i)
     {
         bool has = snwReadInt(reader) != 0;
@@ -557,7 +557,7 @@ static snwResult ReadLinks(Loader* loader)
     if (!loader->found[snw_linksSection])
         return snw_ok;
     int motions = snwReadCount(reader, sizeof(int));
-    int* clips = motions > 0 ? ReadLong(loader, reader, motions, sizeof(int)) : NULL;
+    int* clips = motions > 0 ? ReadPreparedLong(loader, reader, motions, sizeof(int)) : NULL;
     int count = snwReadCount(reader, sizeof(int));
     bool fits = count == loader->def.anchorCount &&
                 (motions == 0 || motions == snwCharacter_GetInfo(loader->def.character).motionCount);
@@ -572,9 +572,9 @@ static snwResult ReadLinks(Loader* loader)
 
 static snwResult ReadSections(Loader* loader)
 {
-    ReadSource(loader, &loader->sections[0]);
+    ReadPreparedSource(loader, &loader->sections[0]);
     ReadEmbedding(loader, &loader->sections[2]);
-    ReadSurfaces(loader, &loader->sections[3]);
+    ReadPreparedSurfaces(loader, &loader->sections[3]);
     ReadTextures(loader, &loader->sections[4]);
     if (loader->arena.failed)
         return snwFailMemory(loader->message);
@@ -584,7 +584,7 @@ static snwResult ReadSections(Loader* loader)
     return snw_ok;
 }
 
-static snwResult Finish(Loader* loader, const char* name, const char* source, snwPrepared** prepared)
+static snwResult FinishPrepared(Loader* loader, const char* name, const char* source, snwPrepared** prepared)
 {
     const snwReader* block = &loader->sections[1];
     snwResult result = snwCharacter_LoadAs(
@@ -595,7 +595,7 @@ static snwResult Finish(Loader* loader, const char* name, const char* source, sn
     // Bones were counted when the links were read.
     bool fits = snwCharacter_GetInfo(loader->def.character).boneCount == loader->boneCount;
     loader->def.embedding = &loader->embedding;
-    result = fits ? ReadTracks(loader) : Damaged(loader->message, "its bones do not fit its character");
+    result = fits ? ReadPreparedTracks(loader) : Damaged(loader->message, "its bones do not fit its character");
 
     if (result >= 0)
         result = ReadLinks(loader);
@@ -623,7 +623,7 @@ snwResult snwPrepared_LoadAs(snwContext* context, const void* data, size_t size,
     if (result >= 0)
         result = ReadSections(&loader);
     if (result >= 0)
-        result = Finish(&loader, name, source, prepared);
+        result = FinishPrepared(&loader, name, source, prepared);
     snwArena_Free(&loader.arena);
     return result;
 }

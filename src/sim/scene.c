@@ -108,7 +108,7 @@ static snwResult CheckFriction(double friction, double kinetic, snwMessage* mess
     return snw_ok;
 }
 
-static snwResult CheckSurface(const char* surface, snwMessage* message)
+static snwResult CheckSurfaceName(const char* surface, snwMessage* message)
 {
     if (surface != NULL && strlen(surface) > SNW_MAX_NAME)
         return snwFail(message, snw_errorArgument, NULL, "the name of a surface has more than %d bytes", SNW_MAX_NAME);
@@ -124,7 +124,7 @@ const snwMotionDef* snwBodyDef_Motion(const snwBodyDef* body)
     return NULL;
 }
 
-static snwResult CheckMotion(const snwBodyDef* body, snwMessage* message)
+static snwResult CheckMotionStart(const snwBodyDef* body, snwMessage* message)
 {
     if (!(body->motionStart >= 0.0 && body->motionStart <= SNW_MAX_MOTION && body->motionWait >= 0.0 &&
             body->motionWait <= SNW_MAX_MOTION))
@@ -142,14 +142,14 @@ static snwResult CheckMotion(const snwBodyDef* body, snwMessage* message)
         SNW_MAX_NAME, body->motion);
 }
 
-static snwResult CheckBody(const snwBodyDef* body, snwMessage* message)
+static snwResult CheckBodyDef(const snwBodyDef* body, snwMessage* message)
 {
     if (body->character == NULL)
         return snwFail(message, snw_errorArgument, NULL, "has no character");
     snwResult result = CheckVelocities(body->velocity, body->angularVelocity, message);
     result = result < 0 ? result : CheckFriction(body->friction, body->kineticFriction, message);
-    result = result < 0 ? result : CheckSurface(body->surface, message);
-    result = result < 0 ? result : CheckMotion(body, message);
+    result = result < 0 ? result : CheckSurfaceName(body->surface, message);
+    result = result < 0 ? result : CheckMotionStart(body, message);
     return result < 0 ? result : snwCheckTransform(body->transform, message);
 }
 
@@ -157,7 +157,7 @@ static snwResult CheckCollider(const snwColliderDef* collider, snwMessage* messa
 {
     snwResult result = snwColliderDef_Check(collider, message);
     result = result < 0 ? result : CheckFriction(collider->friction, collider->kineticFriction, message);
-    return result < 0 ? result : CheckSurface(collider->surface, message);
+    return result < 0 ? result : CheckSurfaceName(collider->surface, message);
 }
 
 static snwResult CheckProp(const snwPropDef* prop, snwMessage* message)
@@ -185,8 +185,8 @@ static snwResult CheckFrictionPair(const snwSceneDef* def, int index, snwMessage
     for (int i = 0; i < index; ++i)
         if (snwFriction_Joins(&def->frictions[i], pair->first, pair->second))
             return snwFail(message, snw_errorArgument, "remove one of them", "has the surfaces of frictions[%d]", i);
-    snwResult result = CheckSurface(pair->first, message);
-    result = result < 0 ? result : CheckSurface(pair->second, message);
+    snwResult result = CheckSurfaceName(pair->first, message);
+    result = result < 0 ? result : CheckSurfaceName(pair->second, message);
     return result < 0 ? result : CheckFriction(pair->friction, pair->kineticFriction, message);
 }
 
@@ -308,7 +308,7 @@ static snwResult CheckScene(const snwSceneDef* def, snwMessage* message)
     if (result < 0)
         return result;
     int method = snwMethod_Find(def->method);
-    CHECK_ALL("bodies", bodyCount, CheckBody(&def->bodies[i], message))
+    CHECK_ALL("bodies", bodyCount, CheckBodyDef(&def->bodies[i], message))
     CHECK_ALL("colliders", colliderCount, CheckCollider(&def->colliders[i], message))
     CHECK_ALL("props", propCount, CheckProp(&def->props[i], message))
     CHECK_ALL("frictions", frictionCount, CheckFrictionPair(def, i, message))
@@ -454,7 +454,7 @@ static void CopyScene(snwScene* scene, const snwSceneDef* def)
 // ---------------------------------------------------------------------------------------------------------------------
 // Hash: over the numbers and names, not over memory (which has pointers and padding)
 
-static void WriteVec3(snwWriter* writer, snwVec3 v)
+static void WriteSceneVec3(snwWriter* writer, snwVec3 v)
 {
     snwWrite(writer, &v, sizeof v);
 }
@@ -469,7 +469,7 @@ static void WriteShape(snwWriter* writer, const char* name, int kind, snwTransfo
     snwWriteText(writer, name);
     snwWriteInt(writer, kind);
     WriteTransform(writer, transform);
-    WriteVec3(writer, size);
+    WriteSceneVec3(writer, size);
 }
 
 static void WriteFriction(snwWriter* writer, double friction, double kinetic, const char* surface)
@@ -479,7 +479,7 @@ static void WriteFriction(snwWriter* writer, double friction, double kinetic, co
     snwWriteText(writer, surface);
 }
 
-static void WriteCommand(snwWriter* writer, const snwCommand* command)
+static void WriteSceneCommand(snwWriter* writer, const snwCommand* command)
 {
     snwWriteU64(writer, command->step);
     const int32_t whole[] = {(int32_t)command->kind, command->body, command->index, command->on,
@@ -488,7 +488,7 @@ static void WriteCommand(snwWriter* writer, const snwCommand* command)
     snwWriteReal(writer, command->value);
     if (command->kind == snw_commandDrag)
         snwWriteReal(writer, command->radius);
-    WriteVec3(writer, command->vector);
+    WriteSceneVec3(writer, command->vector);
     WriteTransform(writer, command->transform);
     snwWrite(writer, &command->material, sizeof command->material);
 }
@@ -501,8 +501,8 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
         snwWriteText(writer, def->bodies[i].name);
         snwWriteU64(writer, def->bodies[i].character->hash);
         WriteTransform(writer, def->bodies[i].transform);
-        WriteVec3(writer, def->bodies[i].velocity);
-        WriteVec3(writer, def->bodies[i].angularVelocity);
+        WriteSceneVec3(writer, def->bodies[i].velocity);
+        WriteSceneVec3(writer, def->bodies[i].angularVelocity);
         WriteFriction(writer, def->bodies[i].friction, def->bodies[i].kineticFriction, def->bodies[i].surface);
         snwWriteText(writer, def->bodies[i].motion);
         if (def->bodies[i].motionStart > 0.0 || def->bodies[i].motionWait > 0.0) // else as it was before there were any
@@ -527,8 +527,8 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
         WriteShape(writer, p->name, (int)p->kind, p->transform, p->size);
         WriteFriction(writer, p->friction, p->kineticFriction, p->surface);
         snwWriteReal(writer, p->density);
-        WriteVec3(writer, p->velocity);
-        WriteVec3(writer, p->angularVelocity);
+        WriteSceneVec3(writer, p->velocity);
+        WriteSceneVec3(writer, p->angularVelocity);
     }
 
     for (int i = 0; i < def->frictionCount; ++i)
@@ -543,8 +543,8 @@ static void WriteParts(snwWriter* writer, const snwSceneDef* def)
     {
         snwWriteText(writer, def->pins[i].name);
         snwWriteInt(writer, 2 * def->pins[i].body + def->pins[i].held);
-        WriteVec3(writer, def->pins[i].lower);
-        WriteVec3(writer, def->pins[i].upper);
+        WriteSceneVec3(writer, def->pins[i].lower);
+        WriteSceneVec3(writer, def->pins[i].upper);
     }
 }
 
@@ -571,7 +571,7 @@ static void WriteMotion(snwWriter* writer, const snwSceneDef* def)
     }
 
     for (int i = 0; i < def->commandCount; ++i)
-        WriteCommand(writer, &def->commands[i]);
+        WriteSceneCommand(writer, &def->commands[i]);
 }
 
 static snwResult HashScene(snwScene* scene)
@@ -580,7 +580,7 @@ static snwResult HashScene(snwScene* scene)
     snwWriter writer = {.context = scene->context};
     snwWriteText(&writer, def->name);
     snwWriteText(&writer, def->method);
-    WriteVec3(&writer, def->gravity);
+    WriteSceneVec3(&writer, def->gravity);
     snwWriteReal(&writer, def->rate);
     snwWriteReal(&writer, def->duration);
     snwWriteU64(&writer, def->seed);

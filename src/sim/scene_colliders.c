@@ -50,7 +50,7 @@ static snwResult CheckHeights(const snwColliderDef* field, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult CheckMesh(const snwColliderDef* mesh, snwMessage* message)
+static snwResult CheckColliderMesh(const snwColliderDef* mesh, snwMessage* message)
 {
     bool counts = mesh->vertexCount >= 4 && mesh->vertexCount <= SNW_MAX_MESH && mesh->triangleCount >= 4 &&
                   mesh->triangleCount <= SNW_MAX_MESH;
@@ -89,14 +89,14 @@ snwResult snwColliderDef_Check(const snwColliderDef* collider, snwMessage* messa
     if (collider->kind == snw_colliderHeightfield)
         result = CheckHeights(collider, message);
     else if (collider->kind == snw_colliderMesh)
-        result = CheckMesh(collider, message);
+        result = CheckColliderMesh(collider, message);
     return result < 0 ? result : snwCheckTransform(collider->transform, message);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Closed meshes
 
-static double MeshVolume(const snwColliderDef* mesh)
+static double ColliderVolume(const snwColliderDef* mesh)
 {
     double six = 0.0;
     snwVec3 origin = mesh->vertices[0];
@@ -110,7 +110,7 @@ static double MeshVolume(const snwColliderDef* mesh)
 }
 
 // Both ways along an edge have the same key; values say which.
-static void FillEdges(const snwColliderDef* mesh, uint64_t* keys, int* values)
+static void FillColliderEdges(const snwColliderDef* mesh, uint64_t* keys, int* values)
 {
     for (int i = 0; i < 3 * mesh->triangleCount; ++i)
     {
@@ -143,12 +143,12 @@ static snwResult CheckClosed(snwContext* context, const snwColliderDef* mesh, sn
     int* values = snwAllocArray(context, (size_t)count, sizeof *values);
     bool enough = keys != NULL && values != NULL;
     if (enough)
-        FillEdges(mesh, keys, values);
+        FillColliderEdges(mesh, keys, values);
     enough = enough && snwSortKeys(context, keys, values, count);
     snwResult result = enough ? FindOpenEdge(keys, values, count, message) : snwFailMemory(message);
     snwFree(context, keys);
     snwFree(context, values);
-    if (result >= 0 && !(MeshVolume(mesh) > 0.0))
+    if (result >= 0 && !(ColliderVolume(mesh) > 0.0))
         return snwFail(message, snw_errorArgument, "turn all triangles round", "the mesh has no inside");
     return result;
 }

@@ -7,9 +7,9 @@
 
 enum
 {
-    snw_maxShapeCells = 512,
-    snw_maxBallCells = 256,
-    snw_maxShapeTets = 20000000
+    shape_maxShapeCells = 512,
+    shape_maxBallCells = 256,
+    shape_maxShapeTets = 20000000
 };
 
 snwShapeDef snwDefaultShapeDef(snwShapeKind kind)
@@ -30,7 +30,7 @@ snwShapeDef snwDefaultShapeDef(snwShapeKind kind)
     return def;
 }
 
-static snwResult CheckShape(const snwShapeDef* def, snwMessage* message)
+static snwResult CheckShapeDef(const snwShapeDef* def, snwMessage* message)
 {
     if (def->kind < snw_shapeBar || def->kind > snw_shapeSpring)
         return snwFail(message, snw_errorArgument, NULL, "shape kind is %d", (int)def->kind);
@@ -39,7 +39,7 @@ static snwResult CheckShape(const snwShapeDef* def, snwMessage* message)
 
     // A cell of a box is six tets.
     double tets = 6.0;
-    int most = box ? snw_maxShapeCells : snw_maxBallCells;
+    int most = box ? shape_maxShapeCells : shape_maxBallCells;
 
     // A ball and a spring have one size only.
     for (int i = 0; i < (box ? 3 : 1); ++i)
@@ -51,8 +51,9 @@ static snwResult CheckShape(const snwShapeDef* def, snwMessage* message)
         tets *= def->cells[i];
     }
 
-    if (box && tets > snw_maxShapeTets)
-        return snwFail(message, snw_errorArgument, "use fewer cells", "%.0f tets, at most %d", tets, snw_maxShapeTets);
+    if (box && tets > shape_maxShapeTets)
+        return snwFail(
+            message, snw_errorArgument, "use fewer cells", "%.0f tets, at most %d", tets, shape_maxShapeTets);
     if (def->kind == snw_shapeSpring && (!(def->springMass > 0.0) || !isfinite(def->springMass)))
         return snwFail(message, snw_errorArgument, NULL, "springMass must be > 0 kg, is %g", def->springMass);
     return snwMaterial_Check(&def->material, message);
@@ -90,7 +91,7 @@ static snwResult CreateSpring(snwContext* context, const snwShapeDef* def, snwCh
 snwResult snwCreateShape(snwContext* context, const snwShapeDef* def, snwCharacter** out, snwMessage* message)
 {
     *out = NULL;
-    snwResult result = CheckShape(def, message);
+    snwResult result = CheckShapeDef(def, message);
     if (result < 0)
         return result;
     if (def->kind == snw_shapeSpring)

@@ -142,7 +142,7 @@ static void SetDownColliders(snwSim* sim)
 }
 
 // time: since the scene's start, at the end of the substep; fraction: of the step done by then.
-static void Move(snwMover* mover, const snwClipDef* clip, double time, double fraction)
+static void StepMover(snwMover* mover, const snwClipDef* clip, double time, double fraction)
 {
     mover->previous = mover->transform;
     if (mover->byClip && clip != NULL)
@@ -155,9 +155,9 @@ static void Move(snwMover* mover, const snwClipDef* clip, double time, double fr
 static void MoveAll(snwSim* sim, double time, double fraction)
 {
     for (int i = 0; i < sim->def->pinCount; ++i)
-        Move(&sim->pins[i], sim->pinClips[i], time, fraction);
+        StepMover(&sim->pins[i], sim->pinClips[i], time, fraction);
     for (int i = 0; i < sim->def->colliderCount; ++i)
-        Move(&sim->colliders[i], sim->colliderClips[i], time, fraction);
+        StepMover(&sim->colliders[i], sim->colliderClips[i], time, fraction);
     for (int i = 0; i < sim->grabCount; ++i)
     {
         snwGrab* grab = &sim->grabs[i];

@@ -14,9 +14,9 @@
 
 enum
 {
-    snw_maxTouches = 8,
-    snw_maxPropTouches = 100,
-    snw_maxPinned = 8 << 20 // vertices of all pins: 224 MB
+    sim_maxTouches = 8,
+    sim_maxPropTouches = 100,
+    sim_maxPinned = 8 << 20 // vertices of all pins: 224 MB
 };
 
 snwSimDef snwDefaultSimDef(void)
@@ -90,7 +90,7 @@ static snwResult GetModel(
 // ---------------------------------------------------------------------------------------------------------------------
 // Layout of the state block
 
-static size_t Take(size_t* size, size_t bytes)
+static size_t TakeSpace(size_t* size, size_t bytes)
 {
     size_t at = *size;
     *size += (bytes + snw_alignment - 1) / snw_alignment * snw_alignment;
@@ -98,16 +98,16 @@ static size_t Take(size_t* size, size_t bytes)
 }
 
 // Called twice: with block == NULL to measure, then to set the pointers.
-static size_t LayOut(snwSim* sim, unsigned char* block)
+static size_t LayOutSim(snwSim* sim, unsigned char* block)
 {
     size_t size = 0;
 
     // Places first; pointers only where there is a block to point into.
-    size_t header = Take(&size, sizeof *sim->state);
-    size_t pins = Take(&size, (size_t)sim->def->pinCount * sizeof *sim->pins);
-    size_t colliders = Take(&size, (size_t)sim->def->colliderCount * sizeof *sim->colliders);
-    size_t props = Take(&size, (size_t)sim->def->propCount * sizeof *sim->props);
-    size_t grabs = Take(&size, (size_t)sim->grabCount * sizeof *sim->grabs);
+    size_t header = TakeSpace(&size, sizeof *sim->state);
+    size_t pins = TakeSpace(&size, (size_t)sim->def->pinCount * sizeof *sim->pins);
+    size_t colliders = TakeSpace(&size, (size_t)sim->def->colliderCount * sizeof *sim->colliders);
+    size_t props = TakeSpace(&size, (size_t)sim->def->propCount * sizeof *sim->props);
+    size_t grabs = TakeSpace(&size, (size_t)sim->grabCount * sizeof *sim->grabs);
 
     if (block != NULL)
     {
@@ -122,9 +122,9 @@ static size_t LayOut(snwSim* sim, unsigned char* block)
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwBody* body = &sim->bodies[i];
-        size_t materials = Take(&size, (size_t)body->character->def.materialCount * sizeof *body->materials);
-        size_t origin = Take(&size, sizeof *body->origin);
-        size_t state = Take(&size, sim->method->bodyStateSize(body->model));
+        size_t materials = TakeSpace(&size, (size_t)body->character->def.materialCount * sizeof *body->materials);
+        size_t origin = TakeSpace(&size, sizeof *body->origin);
+        size_t state = TakeSpace(&size, sim->method->bodyStateSize(body->model));
 
         if (block != NULL)
         {
@@ -309,7 +309,7 @@ static snwResult CheckScripted(const snwSim* sim, const snwCommand* command, snw
     return snwCommand_CheckFor(sim->def, sim->method, command, message);
 }
 
-static snwResult CheckElements(const snwSim* sim, snwMessage* message)
+static snwResult CheckMethodElements(const snwSim* sim, snwMessage* message)
 {
     uint32_t known = sim->method->features;
     for (int i = 0; i < sim->bodyCount; ++i)
@@ -398,7 +398,7 @@ static snwResult WarnOfIgnored(const snwSim* sim, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult Build(snwSim* sim, snwMessage* message)
+static snwResult BuildSim(snwSim* sim, snwMessage* message)
 {
     double params[snw_maxParams] = {0};
     SetParams(sim->def, sim->method, params);
@@ -419,32 +419,32 @@ static snwResult Build(snwSim* sim, snwMessage* message)
 
     // A vertex rarely touches more than a few things at once; what goes beyond is resolved but not reported.
     int others = sim->def->colliderCount + sim->def->propCount + sim->bodyCount;
-    sim->contactCapacity *= others < snw_maxTouches ? others : snw_maxTouches;
-    sim->contactCapacity += snw_maxPropTouches * sim->def->propCount;
+    sim->contactCapacity *= others < sim_maxTouches ? others : sim_maxTouches;
+    sim->contactCapacity += sim_maxPropTouches * sim->def->propCount;
     sim->contacts = snwArena_Alloc(&sim->arena, (size_t)sim->contactCapacity, sizeof *sim->contacts);
 
     // Vertices that pins hold, up to a bound: each pin may hold all of a body.
     size_t pinned = 0;
-    for (int i = 0; i < sim->def->pinCount && pinned <= snw_maxPinned; ++i)
+    for (int i = 0; i < sim->def->pinCount && pinned <= sim_maxPinned; ++i)
     {
         MakePinSet(sim, i);
         pinned += (size_t)sim->pinSets[i].count;
     }
 
-    if (pinned > snw_maxPinned)
+    if (pinned > sim_maxPinned)
         return snwFail(message, snw_errorUnsupported, "use fewer or smaller pins",
-            "the pins hold more than %d vertices", snw_maxPinned);
+            "the pins hold more than %d vertices", sim_maxPinned);
 
     // The state, twice more: to go back to, and to begin again from.
     snwSim_CreateGrips(sim);
-    sim->blockSize = LayOut(sim, NULL);
+    sim->blockSize = LayOutSim(sim, NULL);
     sim->block = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
     sim->backup = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
     sim->begun = snwArena_Alloc(&sim->arena, sim->blockSize, 1);
     if (sim->arena.failed)
         return snwFailMemory(message);
 
-    LayOut(sim, sim->block);
+    LayOutSim(sim, sim->block);
 
     // The state is laid out: parameters, then what the method wants of it.
     memcpy(sim->state->params, params, sizeof params);
@@ -479,10 +479,10 @@ snwResult snwCreateSimWith(
     sim->changes = 1;
 
     // Whether the method can do all that the scene asks for.
-    snwResult result = CheckElements(sim, message);
+    snwResult result = CheckMethodElements(sim, message);
     result = result < 0 ? result : CheckMaterials(sim, message);
     result = result < 0 ? result : CheckFeatures(sim, message);
-    result = result < 0 ? result : Build(sim, message);
+    result = result < 0 ? result : BuildSim(sim, message);
     if (result < 0)
     {
         snwDestroySim(sim);

@@ -49,7 +49,7 @@ snwResult snwSim_Save(const snwSim* sim, void* buffer, size_t capacity, size_t* 
     return snw_ok;
 }
 
-static snwResult CheckHeader(const snwSim* sim, const void* data, size_t size, snwMessage* message)
+static snwResult CheckSavedHeader(const snwSim* sim, const void* data, size_t size, snwMessage* message)
 {
     SavedHeader header;
     uint64_t methodHash = snwHashText(sim->method->name, 0);
@@ -150,7 +150,7 @@ static bool StateIsSound(const snwSim* sim)
 
 snwResult snwSim_Restore(snwSim* sim, const void* data, size_t size, snwMessage* message)
 {
-    snwResult result = CheckHeader(sim, data, size, message);
+    snwResult result = CheckSavedHeader(sim, data, size, message);
     if (result < 0)
         return result;
 

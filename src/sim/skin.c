@@ -11,7 +11,7 @@ typedef struct SkinFill
     snwVertices vertices;
 } SkinFill;
 
-static void FillPositions(int begin, int end, void* data)
+static void FillSkinPositions(int begin, int end, void* data)
 {
     SkinFill* fill = data;
     for (int i = begin; i < end; ++i)
@@ -22,7 +22,7 @@ static void FillPositions(int begin, int end, void* data)
     }
 }
 
-static snwVec3 Point(const float* positions, int index)
+static snwVec3 SkinPoint(const float* positions, int index)
 {
     const float* p = positions + 3 * (size_t)index;
     return (snwVec3){p[0], p[1], p[2]};
@@ -35,7 +35,7 @@ void snwCharacter_SkinNormals(const snwCharacter* character, const float* positi
     for (int i = 0; i < character->skinTriangleCount; ++i)
     {
         const int* t = character->skinTriangles[i];
-        snwVec3 a = Point(positions, t[0]), b = Point(positions, t[1]), c = Point(positions, t[2]);
+        snwVec3 a = SkinPoint(positions, t[0]), b = SkinPoint(positions, t[1]), c = SkinPoint(positions, t[2]);
         snwVec3 normal = snwVec3_Cross(snwVec3_Sub(b, a), snwVec3_Sub(c, a));
         for (int k = 0; k < 3; ++k)
         {
@@ -63,12 +63,12 @@ static void UpdateSkin(snwSim* sim, int index, snwVec3 from)
         return;
     SkinFill fill = {.body = body};
     snwSim_SeeVertices(sim, index, 1, *body->origin, &fill.vertices);
-    snwParallelFor(sim->context, body->character->skinVertexCount, 4096, FillPositions, &fill);
+    snwParallelFor(sim->context, body->character->skinVertexCount, 4096, FillSkinPositions, &fill);
     snwCharacter_SkinNormals(body->character, body->skinPositions, body->skinNormals);
     if (snwVec3_Distance(*body->origin, from) > 0.0)
     {
         snwSim_SeeVertices(sim, index, 1, from, &fill.vertices);
-        snwParallelFor(sim->context, body->character->skinVertexCount, 4096, FillPositions, &fill);
+        snwParallelFor(sim->context, body->character->skinVertexCount, 4096, FillSkinPositions, &fill);
     }
     body->skinChanges = sim->changes;
     body->skinFrom = from;
@@ -125,7 +125,7 @@ static void PickBody(const snwSim* sim, int index, snwVec3 origin, snwVec3 direc
     {
         const int* t = character->skinTriangles[i];
         const float* x = body->skinPositions;
-        const snwVec3 corners[3] = {Point(x, t[0]), Point(x, t[1]), Point(x, t[2])};
+        const snwVec3 corners[3] = {SkinPoint(x, t[0]), SkinPoint(x, t[1]), SkinPoint(x, t[2])};
         double distance, weights[3];
 
         if (!HitTriangle(corners, origin, direction, &distance, weights) || distance >= pick->distance)

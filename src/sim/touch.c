@@ -35,7 +35,7 @@ snwResult snwSim_CreateResponse(snwSim* sim, bool self, snwResponse** response, 
 }
 
 // m, of the vertices that touch.
-static double LongestWay(const snwFlesh* flesh, const float* start)
+static double LongestTouchWay(const snwContactFlesh* flesh, const float* start)
 {
     float most = 0.0f;
     for (int i = 0; i < flesh->vertexCount; ++i)
@@ -52,8 +52,8 @@ static double LongestWay(const snwFlesh* flesh, const float* start)
 void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snwTouchDef* def)
 {
     const snwCharacter* character = sim->bodies[body].character;
-    snwFlesh* flesh = &response->flesh[body];
-    *flesh = (snwFlesh){.positions = def->positions,
+    snwContactFlesh* flesh = &response->flesh[body];
+    *flesh = (snwContactFlesh){.positions = def->positions,
         .before = def->before,
         .rowCount = character->def.vertexCount,
         .vertices = character->skinVertexCount > 0 ? character->skinVertices : NULL,
@@ -63,7 +63,7 @@ void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snw
         .size = snwVec3_Distance(character->lower, character->upper),
         .answer = def->answer,
         .origin = *sim->bodies[body].origin};
-    flesh->wild = LongestWay(flesh, def->before) > 0.25 * character->meanEdge; // its inside may come out
+    flesh->wild = LongestTouchWay(flesh, def->before) > 0.25 * character->meanEdge; // its inside may come out
 }
 
 // Hands on props, between their free motion and contact: a drag takes the centre that share of its way which a drag of
@@ -108,8 +108,8 @@ bool snwSim_IsAlone(const snwSim* sim, const snwResponse* response, int body)
 
 void snwSim_CatchFlung(snwResponse* response, int body, const float* predicted)
 {
-    const snwFlesh* flesh = &response->flesh[body];
-    if (LongestWay(flesh, predicted) > flesh->margin)
+    const snwContactFlesh* flesh = &response->flesh[body];
+    if (LongestTouchWay(flesh, predicted) > flesh->margin)
         snwResponse_Catch(response, body);
 }
 

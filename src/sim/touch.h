@@ -15,8 +15,8 @@ typedef struct snwTouchDef
 {
     float* positions;
     const float* before;
-    snwAnchor* anchors;      // snw_anchorsPerVertex per vertex that touches
-    const snwAnswer* answer; // may be NULL
+    snwAnchor* anchors;          // snw_anchorsPerVertex per vertex that touches
+    const snwPushAnswer* answer; // may be NULL
 } snwTouchDef;
 
 void snwSim_DescribeBody(snwSim* sim, snwResponse* response, int body, const snwTouchDef* def);

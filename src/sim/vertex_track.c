@@ -14,7 +14,7 @@ typedef struct Samples
     double period; // s; 0: no loop
 } Samples;
 
-static Samples MakeSamples(const snwMotionDef* motion, const snwVertexTrackDef* track)
+static Samples MakeTrackSamples(const snwMotionDef* motion, const snwVertexTrackDef* track)
 {
     Samples samples = {track->times, track->sampleCount, motion->loop ? motion->duration : 0.0};
     // A loop's sample at the end is its sample at 0 once more.
@@ -36,13 +36,13 @@ static double TimeAt(const Samples* samples, int index)
                                   : samples->times[Wrapped(samples, index)] + turn * samples->period;
 }
 
-static snwVertexBlend Hold(int sample)
+static snwVertexBlend HoldSample(int sample)
 {
     return (snwVertexBlend){{sample, sample, sample, sample}, {1.0f, 0.0f, 0.0f, 0.0f}};
 }
 
 // The piece after sample `a`.
-static snwVertexBlend Blend(const Samples* samples, int a, double time)
+static snwVertexBlend BlendSamples(const Samples* samples, int a, double time)
 {
     bool starts = samples->period == 0.0 && a == 0, ends = samples->period == 0.0 && a + 2 == samples->count;
     double ta = TimeAt(samples, a), tb = TimeAt(samples, a + 1), h = tb - ta, u = (time - ta) / h, s = 1.0 - u;
@@ -57,7 +57,7 @@ static snwVertexBlend Blend(const Samples* samples, int a, double time)
 
 snwVertexBlend snwVertexTrack_At(const snwMotionDef* motion, const snwVertexTrackDef* track, double time)
 {
-    Samples samples = MakeSamples(motion, track);
+    Samples samples = MakeTrackSamples(motion, track);
 
     // Loops begin anew; else the time is taken as it is.
     if (motion->loop)
@@ -79,14 +79,14 @@ snwVertexBlend snwVertexTrack_At(const snwMotionDef* motion, const snwVertexTrac
 
     // A still motion, or a time outside of its samples.
     if (samples.count == 1 || (!motion->loop && (low < 0 || low == samples.count - 1)))
-        return Hold(low < 0 ? 0 : low);
-    return Blend(&samples, low, time);
+        return HoldSample(low < 0 ? 0 : low);
+    return BlendSamples(&samples, low, time);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Checks
 
-static snwResult CheckTimes(
+static snwResult CheckTrackTimes(
     const snwMotionDef* motion, const snwVertexTrackDef* track, bool closed, snwMessage* message)
 {
     const double *times = track->times, *last = times + track->sampleCount - 1;
@@ -119,7 +119,7 @@ snwResult snwVertexTrack_Check(
     // A loop whose first and last sample are one moment: they must be equal.
     bool closed = motion->loop && track->sampleCount > 1 && track->times[0] == 0.0 &&
                   track->times[track->sampleCount - 1] == motion->duration;
-    if (CheckTimes(motion, track, closed, message) < 0)
+    if (CheckTrackTimes(motion, track, closed, message) < 0)
         return snw_errorArgument;
 
     for (size_t i = 0; i < 3 * count; ++i)

@@ -48,7 +48,7 @@ static snwResult Do(snwAnswer* answer, const char* label, uint64_t key, const sn
 // ---------------------------------------------------------------------------------------------------------------------
 // Parameters
 
-static snwResult FindParam(snwAnswer* answer, int* index)
+static snwResult FindAskedParam(snwAnswer* answer, int* index)
 {
     const snwParamInfo* info = NULL;
     int method = snwSim_GetMethod(answer->session->sim);
@@ -61,7 +61,7 @@ static snwResult FindParam(snwAnswer* answer, int* index)
     return result;
 }
 
-static snwResult StartAgain(snwAnswer* answer, const snwParamInfo* info, double value, const char* label)
+static snwResult StartSimAgain(snwAnswer* answer, const snwParamInfo* info, double value, const char* label)
 {
     snwSession* session = answer->session;
     snwJob* job = snwCreateJob(session, snw_jobChange);
@@ -84,7 +84,7 @@ snwResult snwAct_Set(snwAnswer* answer)
 {
     int index = -1;
     double value = 0;
-    snwResult result = FindParam(answer, &index);
+    snwResult result = FindAskedParam(answer, &index);
     if (result < 0)
         return result;
     const snwParamInfo* info = snwSim_GetParamInfo(answer->session->sim, index);
@@ -108,7 +108,7 @@ snwResult snwAct_Set(snwAnswer* answer)
     snwParam_WriteValue(&text, info, value);
     snprintf(label, sizeof label, "%s %s", info->name, words);
     if (!info->live)
-        return StartAgain(answer, info, value, label);
+        return StartSimAgain(answer, info, value, label);
 
     // A live parameter changes by a command; others (above) need the scene to start again.
     snwCommand command = snwDefaultCommand(snw_commandParam);
@@ -129,7 +129,7 @@ snwResult snwAct_Gravity(snwAnswer* answer)
 // Flesh
 
 // The object without what the request says besides.
-static snwResult ReadMaterial(snwAnswer* answer, snwMaterial* material)
+static snwResult ReadAskedMaterial(snwAnswer* answer, snwMaterial* material)
 {
     static const char* const others[] = {"v", "id", "do", "body", "region"};
     json_t* object = json_copy(answer->document);
@@ -151,7 +151,7 @@ snwResult snwAct_Material(snwAnswer* answer)
     char label[112];
     snwResult result = snwAnswer_CheckBody(answer);
     if (result >= 0)
-        result = ReadMaterial(answer, &command.material);
+        result = ReadAskedMaterial(answer, &command.material);
     if (result < 0)
         return result;
     command.body = answer->data.body;
@@ -217,7 +217,7 @@ snwResult snwSession_DoFromHere(snwSession* session, const char* label, const sn
 // ---------------------------------------------------------------------------------------------------------------------
 // Handles
 
-static snwResult ReadHandles(snwAnswer* answer, snwCommand* commands, int* count)
+static snwResult ReadAskedHandles(snwAnswer* answer, snwCommand* commands, int* count)
 {
     const json_t* list = answer->data.handles;
     const snwCharacter* character = answer->session->sim->def->bodies[answer->data.body].character;
@@ -252,7 +252,7 @@ static snwResult LockAll(snwAnswer* answer, bool lock)
     if (result >= 0)
         result = snwAnswer_CheckBody(answer);
     if (result >= 0)
-        result = ReadHandles(answer, commands, &count);
+        result = ReadAskedHandles(answer, commands, &count);
     if (result < 0)
         return result;
 

@@ -79,7 +79,7 @@ snwResult snwJob_Save(snwJob* job)
 }
 
 // Only what somebody did is worth it: a scene that merely ran runs again by itself.
-static bool IsDue(const snwSession* session, bool now)
+static bool IsAutosaveDue(const snwSession* session, bool now)
 {
     if (session->sim == NULL || session->recording.commands.count == 0 || session->saving ||
         session->savedRevision == session->workRevision)
@@ -90,7 +90,7 @@ static bool IsDue(const snwSession* session, bool now)
 // The worker writes it, so that the scene does not falter; at the end there is no worker any more.
 void snwSession_Autosave(snwSession* session, bool now)
 {
-    snwJob* job = IsDue(session, now) ? snwCreateJob(session, snw_jobSave) : NULL;
+    snwJob* job = IsAutosaveDue(session, now) ? snwCreateJob(session, snw_jobSave) : NULL;
     if (job == NULL)
         return;
 

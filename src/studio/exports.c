@@ -58,7 +58,7 @@ void snwExportWork_Note(snwExportWork* work, const char* format, ...)
 // ---------------------------------------------------------------------------------------------------------------------
 // The performance
 
-static snwResult OnFrame(const snwRunFrame* frame, void* user, snwMessage* message)
+static snwResult OnExportFrame(const snwRunFrame* frame, void* user, snwMessage* message)
 {
     snwExportWork* work = user;
     double share = frame->frameCount > 0 ? (double)frame->frame / frame->frameCount : 1;
@@ -82,7 +82,7 @@ snwResult snwExportWork_Perform(snwExportWork* work, snwExportFrameFn* onFrame)
 
     // Replayed from the recording: a frame that comes out another time is a failure, for it is not what was shown.
     run.replay = &log;
-    run.onFrame = OnFrame;
+    run.onFrame = OnExportFrame;
     run.user = work;
     work->onFrame = onFrame;
 
@@ -105,7 +105,7 @@ snwResult snwExportWork_Log(snwExportWork* work)
 }
 
 // Two scripts as one: of one step the scene's own comes first, as in the recording.
-static int Merge(const snwSceneDef* scene, const snwRecording* recording, snwCommand* out)
+static int MergeCommands(const snwSceneDef* scene, const snwRecording* recording, snwCommand* out)
 {
     int a = 0, b = 0, count = 0;
     while (a < scene->commandCount || b < recording->commands.count)
@@ -131,7 +131,7 @@ snwResult snwExportWork_Scene(snwExportWork* work)
         return snwFailMemory(work->message);
 
     // The scene's own commands and those of the recording, by their steps.
-    def.commandCount = Merge(&def, recording, commands);
+    def.commandCount = MergeCommands(&def, recording, commands);
     def.commands = commands;
     if (recording->hashes.count > 1)
         def.duration = (recording->hashes.count - 1) / def.rate;
@@ -159,13 +159,13 @@ static snwResult FilmFrame(snwExportWork* work, const snwRunFrame* frame, snwMes
     return snwFilm_AddFrame(work->film, frame->sim, message);
 }
 
-static snwResult OnDrawn(int done, int total, void* user)
+static snwResult OnExportDrawn(int done, int total, void* user)
 {
     snwExportWork* work = user;
     return snwJob_Progress(work->job, "drawing", 0.5 + 0.5 * done / (total > 0 ? total : 1));
 }
 
-static snwResult DrawFilm(snwExportWork* work, const char* folder)
+static snwResult DrawExportFilm(snwExportWork* work, const char* folder)
 {
     snwFilmDef def = snwDefaultFilmDef();
     const snwSceneFile* file = &work->job->base.stage->file;
@@ -180,7 +180,7 @@ static snwResult DrawFilm(snwExportWork* work, const char* folder)
         return result;
     result = snwExportWork_Perform(work, FilmFrame);
     if (result >= 0)
-        result = snwFilm_Finish(work->film, OnDrawn, work, work->message);
+        result = snwFilm_Finish(work->film, OnExportDrawn, work, work->message);
     snwDestroyFilm(work->film);
     return result;
 }
@@ -211,7 +211,7 @@ snwResult snwExportWork_Film(snwExportWork* work)
     snprintf(name, sizeof name, ".film-%d-%d", (int)getpid(), work->job->number);
     if (!snwJoinPath(folder, sizeof folder, work->job->session->folder, name))
         return snwFail(work->message, snw_errorIo, "a shorter folder", "the path is too long");
-    snwResult result = DrawFilm(work, folder);
+    snwResult result = DrawExportFilm(work, folder);
     RemoveFolder(folder, 1);
     return result;
 }
@@ -219,7 +219,7 @@ snwResult snwExportWork_Film(snwExportWork* work)
 // ---------------------------------------------------------------------------------------------------------------------
 // The job
 
-static snwResult MakeContext(snwExportWork* work)
+static snwResult MakeExportContext(snwExportWork* work)
 {
     snwContextDef def = snwDefaultContextDef();
     int threads = snwContext_ThreadCount(work->job->session->context) / 2; // the preview goes on
@@ -227,7 +227,7 @@ static snwResult MakeContext(snwExportWork* work)
     return snwCreateContext(&def, &work->context, work->message);
 }
 
-static void NameFile(snwJob* job, const char* path)
+static void NameExportFile(snwJob* job, const char* path)
 {
     struct stat info;
     const char* slash = strrchr(path, '/');
@@ -235,7 +235,7 @@ static void NameFile(snwJob* job, const char* path)
     job->bytes = stat(path, &info) == 0 ? (double)info.st_size : 0;
 }
 
-static snwResult Write(snwExportWork* work, int kind)
+static snwResult WriteExport(snwExportWork* work, int kind)
 {
     snwJob* job = work->job;
     const char* stem = job->name[0] != 0 ? job->name : job->base.stage->name;
@@ -245,7 +245,7 @@ static snwResult Write(snwExportWork* work, int kind)
     if (result >= 0)
         result = s_exports[kind].write(work);
     if (result >= 0)
-        NameFile(job, work->written[0] != 0 ? work->written : work->path);
+        NameExportFile(job, work->written[0] != 0 ? work->written : work->path);
     return result;
 }
 
@@ -264,10 +264,10 @@ snwResult snwJob_Export(snwJob* job)
         return snwFailMemory(&job->message);
     work->job = job;
     work->message = &job->message;
-    snwResult result = MakeContext(work);
+    snwResult result = MakeExportContext(work);
     if (result >= 0)
     {
-        result = Write(work, FindExport(job->format));
+        result = WriteExport(work, FindExport(job->format));
         KeepNotes(work);
         snwDestroyContext(work->context);
     }

@@ -29,7 +29,7 @@ typedef struct Reel
 // ---------------------------------------------------------------------------------------------------------------------
 // Takes
 
-static void Normalize(float* normals, int count)
+static void NormalizeNormals(float* normals, int count)
 {
     for (int i = 0; i < count; ++i)
     {
@@ -51,7 +51,7 @@ static snwResult KeepFrame(snwExportWork* work, const snwRunFrame* frame, snwMes
         size_t count = 3 * (size_t)body->pointCount;
         bool normals = i >= work->shown->bodyCount;
         if (normals)
-            Normalize(body->normals, body->pointCount);
+            NormalizeNormals(body->normals, body->pointCount);
         kept = kept && fwrite(normals ? body->normals : body->positions, sizeof(float), count, work->takes) == count;
     }
     if (!kept)
@@ -59,7 +59,7 @@ static snwResult KeepFrame(snwExportWork* work, const snwRunFrame* frame, snwMes
     return snw_ok;
 }
 
-static snwResult ReadFrame(void* user, int frame, double* clipTime, snwMessage* message)
+static snwResult ReadTakeFrame(void* user, int frame, double* clipTime, snwMessage* message)
 {
     Reel* r = user;
     size_t floats = r->work->floats;
@@ -83,7 +83,7 @@ static snwResult GetBody(void* user, int index, snwSkin* skin, snwMessage* messa
 // ---------------------------------------------------------------------------------------------------------------------
 // A document of our own
 
-static int AddMaterial(Reel* r, snwGltfWriter* writer, int part)
+static int AddReelMaterial(Reel* r, snwGltfWriter* writer, int part)
 {
     snwGltfMaterialDef material = snwDefaultGltfMaterialDef();
     snwShownPaint paint = snwShown_FindPaint(r->work->shown, r->scene, part);
@@ -100,7 +100,7 @@ static int AddMaterial(Reel* r, snwGltfWriter* writer, int part)
     return snwGltfWriter_AddMaterial(writer, &material);
 }
 
-static bool MakeParts(Reel* r, snwGltfWriter* writer, int index, snwAssetMesh* mesh, int** materials)
+static bool MakeReelParts(Reel* r, snwGltfWriter* writer, int index, snwAssetMesh* mesh, int** materials)
 {
     const snwShownBody* body = &r->work->shown->bodies[index];
     snwAssetPart* parts = snwArena_Alloc(&r->arena, (size_t)body->partCount + 1, sizeof *parts);
@@ -112,7 +112,7 @@ static bool MakeParts(Reel* r, snwGltfWriter* writer, int index, snwAssetMesh* m
         const snwShownPart* part = &r->work->shown->parts[body->firstPart + i];
         parts[i] = (snwAssetPart){
             mesh->name, "", part->firstPoint, part->pointCount, part->firstTriangle, part->triangleCount};
-        (*materials)[i] = AddMaterial(r, writer, body->firstPart + i);
+        (*materials)[i] = AddReelMaterial(r, writer, body->firstPart + i);
     }
     mesh->parts = parts;
     mesh->partCount = body->partCount;
@@ -154,7 +154,7 @@ static bool CopyPoints(Reel* r, int index, snwAssetMesh* mesh)
     return !r->arena.failed;
 }
 
-static void AddBody(Reel* r, snwGltfWriter* writer, int index)
+static void AddReelBody(Reel* r, snwGltfWriter* writer, int index)
 {
     const snwShownBody* body = &r->work->shown->bodies[index];
     snwAssetMesh mesh = {.name = r->scene->bodies[index].name,
@@ -162,7 +162,7 @@ static void AddBody(Reel* r, snwGltfWriter* writer, int index)
         .triangles = (const int(*)[3])body->triangles,
         .triangleCount = body->triangleCount};
     int* materials = NULL;
-    if (body->triangleCount == 0 || !MakeParts(r, writer, index, &mesh, &materials) || !CopyPoints(r, index, &mesh))
+    if (body->triangleCount == 0 || !MakeReelParts(r, writer, index, &mesh, &materials) || !CopyPoints(r, index, &mesh))
         return;
     snwGltfMeshDef def = {.mesh = &mesh, .materials = materials, .influences = 4};
     snwGltfNodeDef node = snwDefaultGltfNodeDef();
@@ -173,7 +173,7 @@ static void AddBody(Reel* r, snwGltfWriter* writer, int index)
     surface->node = snwGltfWriter_AddNode(writer, &node);
 }
 
-static snwResult ReadBack(Reel* r, snwGltfWriter* writer)
+static snwResult ReadBackReel(Reel* r, snwGltfWriter* writer)
 {
     unsigned char* data = NULL;
     size_t size = 0;
@@ -197,17 +197,17 @@ static snwResult MakeDocument(Reel* r)
 {
     snwGltfWriter* writer = NULL;
     double ignored;
-    snwResult result = ReadFrame(r, 0, &ignored, r->work->message);
+    snwResult result = ReadTakeFrame(r, 0, &ignored, r->work->message);
     if (result >= 0)
         result = snwGltfWriter_Open(r->work->context, NULL, &writer, r->work->message);
     for (int i = 0; i < r->work->shown->bodyCount && result >= 0; ++i)
-        AddBody(r, writer, i);
+        AddReelBody(r, writer, i);
     if (result >= 0 && r->arena.failed)
         result = snwFailMemory(r->work->message);
     if (result >= 0 && r->reel.surfaceCount == 0)
         result = snwFail(r->work->message, snw_errorInput, NULL, "there is no surface to write");
     if (result >= 0)
-        result = ReadBack(r, writer);
+        result = ReadBackReel(r, writer);
     snwGltfWriter_Close(writer);
     r->reel.scale = 1;
     return result;
@@ -217,7 +217,7 @@ static snwResult MakeDocument(Reel* r)
 // The artist's document
 
 // Which point of the body stands for each vertex of a surface.
-static int* MapVertices(Reel* r, int surface)
+static int* MapSurfaceVertices(Reel* r, int surface)
 {
     const snwFilmSurface* shown = r->work->shown->bodies[0].surface;
     const snwPrepared* prepared = shown->prepared;
@@ -266,7 +266,7 @@ static snwResult UseDocument(Reel* r, const char* path)
         const snwSurfaceInfo* info = &prepared->surfaces[i];
         if (info->mesh >= 0 && info->mesh < r->asset->meshCount && info->node >= 0)
             r->surfaces[r->reel.surfaceCount++] = (snwReelSurface){
-                info->name, info->mesh, info->node, 0, MapVertices(r, i)};
+                info->name, info->mesh, info->node, 0, MapSurfaceVertices(r, i)};
     }
 
     // Which animation of the document is replaced.
@@ -342,7 +342,7 @@ static snwResult WriteTakes(snwExportWork* work)
         .frameCount = work->job->base.recording.hashes.count,
         .rate = r.scene->rate,
         .scale = 1,
-        .read = ReadFrame,
+        .read = ReadTakeFrame,
         .get = GetBody,
         .user = &r};
     snwResult result = r.arena.failed || report == NULL ? snwFailMemory(work->message) : snw_ok;
@@ -391,7 +391,7 @@ snwResult snwExportWork_Bake(snwExportWork* work)
 // ---------------------------------------------------------------------------------------------------------------------
 // The sidecar: what is set here, for `sinew bake`
 
-static json_t* SettingsOf(const snwJob* job, const snwSceneDef* scene)
+static json_t* SettingsOfScene(const snwJob* job, const snwSceneDef* scene)
 {
     json_t* settings = json_object();
     int method = snwMethod_Find(scene->method);
@@ -414,9 +414,9 @@ static json_t* WordsOf(const snwJob* job, const snwSceneDef* scene)
     const snwMaterial* m = &job->material;
     const char* motion = scene->bodyCount > 0 ? scene->bodies[0].motion : NULL;
     json_t* words = json_pack("{s:f, s:f, s:s, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}}", "fps", scene->rate, "gravity",
-        -job->gravity.y, "method", scene->method, "settings", SettingsOf(job, scene), "material", "density", m->density,
-        "young", m->young, "poisson", m->poisson, "damping", m->damping, "frequency", m->frequency, "settling",
-        m->settling);
+        -job->gravity.y, "method", scene->method, "settings", SettingsOfScene(job, scene), "material", "density",
+        m->density, "young", m->young, "poisson", m->poisson, "damping", m->damping, "frequency", m->frequency,
+        "settling", m->settling);
     if (motion != NULL && motion[0] != 0)
         json_object_set_new(words, "clip", json_string(motion));
     if (scene->colliderCount > 0)

@@ -58,7 +58,7 @@ bool snwFolder_Find(const snwSession* session, const char* name, char* path)
     return snwJoinPath(path, snw_stagePath, session->folder, name) && IsPlainFile(path, &size);
 }
 
-static const char* KindOf(const char* name)
+static const char* KindOfFile(const char* name)
 {
     static const char* const kinds[][2] = {{".jsonl", "log"}, {".sinew.json", "sidecar"}, {".json", "scene"},
         {".snw", "character"}, {".mp4", "film"}, {".pc2", "cache"}, {".mdd", "cache"}, {".glb", "asset"},
@@ -80,7 +80,7 @@ void snwFolder_List(const snwSession* session, snwNames* names)
     for (struct dirent* entry; list != NULL && (entry = readdir(list)) != NULL;)
         if (snwFolder_IsName(entry->d_name) && !snwHasEnding(entry->d_name, ".part") &&
             snwJoinPath(path, sizeof path, session->folder, entry->d_name) && IsPlainFile(path, &size))
-            snwNames_Add(session->context, names, entry->d_name, KindOf(entry->d_name), size);
+            snwNames_Add(session->context, names, entry->d_name, KindOfFile(entry->d_name), size);
     if (list != NULL)
         closedir(list);
 }

@@ -67,7 +67,7 @@ static void PackPlane(int count, int16_t* out)
         memcpy(out + 4 * (size_t)i, towards, sizeof towards);
 }
 
-static void AddParts(const snwSession* session, snwEncoder* encoder)
+static void EncodeParts(const snwSession* session, snwEncoder* encoder)
 {
     const snwShown* shown = session->stage->shown;
     for (int i = 0; i < shown->partCount; ++i)
@@ -110,7 +110,7 @@ static void AddTransforms(snwEncoder* encoder, snwSection kind, int index, const
 }
 
 // Only those that a hand can move: other methods have handles that nothing follows.
-static void AddHandles(const snwSession* session, int body, snwEncoder* encoder)
+static void EncodeHandles(const snwSession* session, int body, snwEncoder* encoder)
 {
     snwMatrices handles = {0};
     if ((session->sim->method->features & snw_featureHandles) != 0)
@@ -128,7 +128,7 @@ static void AddHandles(const snwSession* session, int body, snwEncoder* encoder)
 }
 
 // Methods without bones: the rigid motions that fit the flesh best.
-static void AddBones(snwSession* session, int body, snwEncoder* encoder)
+static void EncodeBones(snwSession* session, int body, snwEncoder* encoder)
 {
     const snwSim* sim = session->sim;
     const snwCharacterDef* def = &sim->bodies[body].character->def;
@@ -157,7 +157,7 @@ static void AddBones(snwSession* session, int body, snwEncoder* encoder)
     AddTransforms(encoder, snw_sectionBones, body, &bones);
 }
 
-static void AddElements(const snwSession* session, int body, snwEncoder* encoder)
+static void EncodeElements(const snwSession* session, int body, snwEncoder* encoder)
 {
     snwVertices now = {0};
     snwSim_GetVertices(session->sim, body, &now);
@@ -172,12 +172,12 @@ static void AddBodies(snwSession* session, snwEncoder* encoder)
     for (int i = 0; i < session->sim->bodyCount; ++i)
     {
         snwTransforms joints = {0};
-        AddBones(session, i, encoder);
+        EncodeBones(session, i, encoder);
         snwSim_GetJoints(session->sim, i, &joints);
         AddTransforms(encoder, snw_sectionJoints, i, &joints);
-        AddHandles(session, i, encoder);
+        EncodeHandles(session, i, encoder);
         if ((session->want & snw_wantElements) != 0)
-            AddElements(session, i, encoder);
+            EncodeElements(session, i, encoder);
     }
 }
 
@@ -194,7 +194,7 @@ static bool WantedLook(const snwSession* session, snwFilmLook* look)
 }
 
 // One range for the whole body, so that its parts go together.
-static void FindRange(const snwShownBody* body, const float* values, float range[2])
+static void FindValueRange(const snwShownBody* body, const float* values, float range[2])
 {
     range[0] = range[1] = body->pointCount > 0 ? values[body->carriers[0]] : 0;
     for (int i = 1; i < body->pointCount; ++i)
@@ -212,7 +212,7 @@ static void PutValues(const int* carriers, int count, const float* values, const
         out[8 + i] = (unsigned char)lrintf(scale * (values[carriers[i]] - range[0]));
 }
 
-static void AddValues(snwSession* session, snwEncoder* encoder)
+static void EncodeValues(snwSession* session, snwEncoder* encoder)
 {
     snwShown* shown = session->stage->shown;
     snwFilmLook look;
@@ -225,7 +225,7 @@ static void AddValues(snwSession* session, snwEncoder* encoder)
         const snwShownBody* body = &shown->bodies[b];
         float range[2] = {0, 0};
         if (encoder->data != NULL && snwShown_FindValues(shown, session->sim, b, look))
-            FindRange(body, shown->values, range);
+            FindValueRange(body, shown->values, range);
 
         for (int i = body->firstPart; i < body->firstPart + body->partCount; ++i)
         {
@@ -241,7 +241,7 @@ static void AddValues(snwSession* session, snwEncoder* encoder)
 // ---------------------------------------------------------------------------------------------------------------------
 // The rest
 
-static void AddContacts(const snwSession* session, snwEncoder* encoder)
+static void EncodeContacts(const snwSession* session, snwEncoder* encoder)
 {
     snwContacts contacts = {0};
     snwSim_GetContacts(session->sim, &contacts);
@@ -259,7 +259,7 @@ static void AddContacts(const snwSession* session, snwEncoder* encoder)
 }
 
 // Where the forces from below act together.
-static void AddPressure(const snwSession* session, snwEncoder* encoder)
+static void EncodePressure(const snwSession* session, snwEncoder* encoder)
 {
     snwContacts contacts = {0};
     double sum[3] = {0}, force[3] = {0}, load = 0;
@@ -292,7 +292,7 @@ static void AddPressure(const snwSession* session, snwEncoder* encoder)
 }
 
 // Energies take longer than some steps do, and nobody reads more of them in a second.
-static const snwMeasures* Measure(snwSession* session)
+static const snwMeasures* RefreshMeasures(snwSession* session)
 {
     double now = snwSession_Now(session);
     uint64_t step = snwSim_GetStepCount(session->sim);
@@ -313,7 +313,7 @@ static void AddMeasures(snwSession* session, snwEncoder* encoder)
     size_t count = (size_t)snwMeasureCount();
     snwTimings timings;
     float* out = snwEncoder_Add(encoder, snw_sectionMeasures, 0, count, count * sizeof(float));
-    const snwMeasures* measures = out != NULL ? Measure(session) : NULL;
+    const snwMeasures* measures = out != NULL ? RefreshMeasures(session) : NULL;
     for (size_t i = 0; i < count && measures != NULL; ++i)
         out[i] = (float)snwMeasures_Get(measures, (int)i);
     snwSim_GetTimings(session->sim, &timings);
@@ -323,7 +323,7 @@ static void AddMeasures(snwSession* session, snwEncoder* encoder)
         ms[i] = (float)timings.data[i].ms;
 }
 
-static void PutVertex(const snwSim* sim, int body, int vertex, float* out)
+static void EncodeVertex(const snwSim* sim, int body, int vertex, float* out)
 {
     snwVertices now = {0};
     if (snwSim_GetShown(sim, body, &now) >= 0 && vertex >= 0 && vertex < now.count)
@@ -331,7 +331,7 @@ static void PutVertex(const snwSim* sim, int body, int vertex, float* out)
 }
 
 // The scene's pins that hold now, and vertices that a command holds.
-static void AddPins(const snwSession* session, snwEncoder* encoder)
+static void EncodePins(const snwSession* session, snwEncoder* encoder)
 {
     const snwSim* sim = session->sim;
     size_t count = 0, at = 0;
@@ -344,10 +344,10 @@ static void AddPins(const snwSession* session, snwEncoder* encoder)
         return;
     for (int p = 0; p < sim->def->pinCount; ++p)
         for (int i = 0; sim->pins[p].held && i < sim->pinSets[p].count; ++i)
-            PutVertex(sim, sim->pinSets[p].body, sim->pinSets[p].vertices[i], out + 3 * at++);
+            EncodeVertex(sim, sim->pinSets[p].body, sim->pinSets[p].vertices[i], out + 3 * at++);
     for (int g = 0; g < sim->grabCount; ++g)
         if (sim->grabs[g].kind == snw_grabPin)
-            PutVertex(sim, sim->grabs[g].body, sim->grabs[g].vertex, out + 3 * at++);
+            EncodeVertex(sim, sim->grabs[g].body, sim->grabs[g].vertex, out + 3 * at++);
 }
 
 static void AddHands(const snwSession* session, snwEncoder* encoder)
@@ -376,23 +376,23 @@ static void AddHands(const snwSession* session, snwEncoder* encoder)
     }
 }
 
-static void AddAll(snwSession* session, snwEncoder* encoder)
+static void EncodeFrame(snwSession* session, snwEncoder* encoder)
 {
     snwTransforms colliders = {0}, props = {0};
     encoder->size = snw_blobHead;
-    AddParts(session, encoder);
+    EncodeParts(session, encoder);
     AddBodies(session, encoder);
     snwSim_GetColliders(session->sim, &colliders);
     AddTransforms(encoder, snw_sectionColliders, 0, &colliders);
     props = (snwTransforms){session->sim->props != NULL ? &session->sim->props[0].transform : NULL,
         session->sim->def->propCount, (int)sizeof(snwProp)};
     AddTransforms(encoder, snw_sectionProps, 0, &props);
-    AddContacts(session, encoder);
-    AddValues(session, encoder);
+    EncodeContacts(session, encoder);
+    EncodeValues(session, encoder);
     AddMeasures(session, encoder);
-    AddPins(session, encoder);
+    EncodePins(session, encoder);
     AddHands(session, encoder);
-    AddPressure(session, encoder);
+    EncodePressure(session, encoder);
 }
 
 snwBlob* snwSession_EncodeFrame(snwSession* session)
@@ -400,12 +400,12 @@ snwBlob* snwSession_EncodeFrame(snwSession* session)
     // Counted, then written into memory of just that size.
     snwEncoder encoder = {0};
     snwShown_Update(session->stage->shown, session->sim);
-    AddAll(session, &encoder);
+    EncodeFrame(session, &encoder);
     snwBlob* blob = snwCreateBlob(session->context, encoder.size);
     if (blob == NULL)
         return NULL;
     encoder = (snwEncoder){.data = blob->data};
-    AddAll(session, &encoder);
+    EncodeFrame(session, &encoder);
     blob->serial = ++session->frameSerial;
 
     // The head is written last, when the number of sections is known.

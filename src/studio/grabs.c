@@ -40,7 +40,7 @@ static bool Answers(const snwSession* session, snwFeature feature)
 // Taking hold
 
 // Flesh is held where the ray met it, though the engine pulls at the vertex beside.
-static void HoldVertex(const snwSession* session, snwHand* hand, int vertex)
+static void HoldVertexInHand(const snwSession* session, snwHand* hand, int vertex)
 {
     hand->vertices[0] = vertex;
     hand->offsets[0] = snwVec3_Sub(VertexAt(session, hand->body, vertex), hand->from);
@@ -61,7 +61,7 @@ static int HandleOfBone(const snwSession* session, int body, int bone)
     return -1;
 }
 
-static double DistanceToBone(const snwBoneDef* bone, snwVec3 p)
+static double DistanceFromBone(const snwBoneDef* bone, snwVec3 p)
 {
     snwVec3 along = snwVec3_Sub(bone->tail, bone->head), to = snwVec3_Sub(p, bone->head);
     double square = snwVec3_Dot(along, along);
@@ -90,7 +90,7 @@ static void HoldBoneVertices(const snwSession* session, snwHand* hand, int bone)
         {
             if (owned && character->vertexBones[i] != bone)
                 continue;
-            double worth = -DistanceToBone(&def->bones[bone], def->vertices[i]);
+            double worth = -DistanceFromBone(&def->bones[bone], def->vertices[i]);
             for (int k = 0; k < hand->vertexCount; ++k)
                 worth = fmin(k == 0 ? INFINITY : worth,
                     snwVec3_Length(snwVec3_Sub(def->vertices[i], def->vertices[hand->vertices[k]])));
@@ -142,7 +142,7 @@ static void HoldBone(const snwSession* session, snwHand* hand, int bone)
     }
 }
 
-static snwResult CheckNumber(snwAnswer* answer, const char* what, int number, int count)
+static snwResult CheckHandNumber(snwAnswer* answer, const char* what, int number, int count)
 {
     if (number >= 0 && number < count)
         return snw_ok;
@@ -166,7 +166,7 @@ static snwResult TakeFlesh(snwAnswer* answer, snwHand* hand)
     hand->body = pick.body;
     hand->index = pick.vertex;
     hand->from = pick.position;
-    HoldVertex(session, hand, pick.vertex);
+    HoldVertexInHand(session, hand, pick.vertex);
     return snw_ok;
 }
 
@@ -174,7 +174,7 @@ static snwResult TakeHandle(snwAnswer* answer, snwHand* hand)
 {
     snwSession* session = answer->session;
     int count = snwCharacterDef_HandleCount(CharacterOf(session, hand->body));
-    snwResult result = CheckNumber(answer, "handle", answer->data.handle, count);
+    snwResult result = CheckHandNumber(answer, "handle", answer->data.handle, count);
     if (result < 0)
         return result;
     if (!Answers(session, snw_featureHandles))
@@ -187,10 +187,10 @@ static snwResult TakeHandle(snwAnswer* answer, snwHand* hand)
     return snw_ok;
 }
 
-static snwResult TakeBone(snwAnswer* answer, snwHand* hand)
+static snwResult TakeHeldBone(snwAnswer* answer, snwHand* hand)
 {
     const snwCharacterDef* def = CharacterOf(answer->session, hand->body);
-    snwResult result = CheckNumber(answer, "bone", answer->data.bone, def->boneCount);
+    snwResult result = CheckHandNumber(answer, "bone", answer->data.bone, def->boneCount);
     if (result < 0)
         return result;
     hand->kind = snw_handBone;
@@ -211,7 +211,7 @@ static snwResult TakeJoint(snwAnswer* answer, snwHand* hand)
     snwSession* session = answer->session;
     const snwCharacterDef* def = CharacterOf(session, hand->body);
     snwTransforms joints = {0};
-    snwResult result = CheckNumber(answer, "joint", answer->data.joint, def->jointCount);
+    snwResult result = CheckHandNumber(answer, "joint", answer->data.joint, def->jointCount);
 
     if (result < 0)
         return result;
@@ -236,7 +236,7 @@ static snwResult TakeJoint(snwAnswer* answer, snwHand* hand)
 static snwResult TakePin(snwAnswer* answer, snwHand* hand)
 {
     const snwSim* sim = answer->session->sim;
-    snwResult result = CheckNumber(answer, "pin", answer->data.pin, sim->def->pinCount);
+    snwResult result = CheckHandNumber(answer, "pin", answer->data.pin, sim->def->pinCount);
     if (result < 0)
         return result;
     hand->kind = snw_handPin;
@@ -252,7 +252,7 @@ static snwResult TakeThing(snwAnswer* answer, snwHand* hand, bool prop)
     const snwSim* sim = answer->session->sim;
     int count = prop ? sim->def->propCount : sim->def->colliderCount;
     int number = prop ? answer->data.prop : answer->data.collider;
-    snwResult result = CheckNumber(answer, prop ? "prop" : "collider", number, count);
+    snwResult result = CheckHandNumber(answer, prop ? "prop" : "collider", number, count);
     if (result < 0)
         return result;
     hand->kind = prop ? snw_handProp : snw_handCollider;
@@ -263,13 +263,13 @@ static snwResult TakeThing(snwAnswer* answer, snwHand* hand, bool prop)
     return snw_ok;
 }
 
-static snwResult Take(snwAnswer* answer, snwHand* hand)
+static snwResult TakeInHand(snwAnswer* answer, snwHand* hand)
 {
     static const struct
     {
         const char* key;
         snwResult (*take)(snwAnswer* answer, snwHand* hand);
-    } takes[] = {{"handle", TakeHandle}, {"bone", TakeBone}, {"joint", TakeJoint}};
+    } takes[] = {{"handle", TakeHandle}, {"bone", TakeHeldBone}, {"joint", TakeJoint}};
 
     // Things that belong to no body, then parts of bodies, then flesh at a place.
     if (snwAnswer_Saw(answer, "pin"))
@@ -317,7 +317,7 @@ snwResult snwAct_Grab(snwAnswer* answer)
         result = snwFail(
             answer->json.message, snw_errorArgument, "let go of some", "%d hands hold on already", snw_maxGrabs);
     if (result >= 0)
-        result = Take(answer, &hand);
+        result = TakeInHand(answer, &hand);
     if (result >= 0 && hand.kind != snw_handNone)
         result = snwSession_TakeMoment(session, &hand.before, answer->json.message);
     if (result < 0)
@@ -342,7 +342,7 @@ snwResult snwAct_Grab(snwAnswer* answer)
 // ---------------------------------------------------------------------------------------------------------------------
 // What the engine is told
 
-static void Push(snwSession* session, const snwCommand* command)
+static void PushCommand(snwSession* session, const snwCommand* command)
 {
     snwMessage message;
     if (snwSession_Push(session, command, &message) < 0)
@@ -362,7 +362,7 @@ static void PushVertices(snwSession* session, const snwHand* hand, bool on)
         command.on = on;
         command.value = SNW_GRIP;
         command.transform.position = snwVec3_Add(hand->target.position, arm);
-        Push(session, &command);
+        PushCommand(session, &command);
     }
 }
 
@@ -378,7 +378,7 @@ static void PushHandle(snwSession* session, const snwHand* hand)
     command.mask = snw_dofX | snw_dofY | (flat ? live->given & snw_dofZ : snw_dofZ) |
                    (hand->turned ? (flat ? snw_dofRotationZ : turns) : live->given & turns);
     command.transform = hand->target;
-    Push(session, &command);
+    PushCommand(session, &command);
 }
 
 // How far the pointer has gone round the joint's axis since it took hold.
@@ -395,7 +395,7 @@ static void PushMotor(snwSession* session, const snwHand* hand)
     command.body = hand->body;
     command.index = hand->index;
     command.value = joint->lower <= joint->upper ? fmax(joint->lower, fmin(angle, joint->upper)) : angle;
-    Push(session, &command);
+    PushCommand(session, &command);
 }
 
 static void PushPin(snwSession* session, const snwHand* hand)
@@ -404,7 +404,7 @@ static void PushPin(snwSession* session, const snwHand* hand)
     command.index = hand->index;
     command.transform.position = snwVec3_Sub(hand->target.position, session->sim->pinSets[hand->index].pivot);
     command.transform.rotation = hand->target.rotation;
-    Push(session, &command);
+    PushCommand(session, &command);
 }
 
 static void PushThing(snwSession* session, const snwHand* hand, bool on)
@@ -414,7 +414,7 @@ static void PushThing(snwSession* session, const snwHand* hand, bool on)
     command.index = hand->index;
     command.on = on;
     command.transform = hand->target;
-    Push(session, &command);
+    PushCommand(session, &command);
 }
 
 static void PushHand(snwSession* session, const snwHand* hand)
@@ -514,7 +514,7 @@ static void ReleaseHandle(snwSession* session, const snwHand* hand, bool keep)
     command.mask = keep ? given : hand->givenBefore;
     command.transform = hand->target;
     if (hand->applied)
-        Push(session, &command);
+        PushCommand(session, &command);
 }
 
 // Flesh that stays held becomes a pin where the hand has it.
@@ -527,7 +527,7 @@ static void ReleaseVertices(snwSession* session, const snwHand* hand, bool keep)
         command.body = hand->body;
         command.index = hand->vertices[i];
         command.transform.position = snwVec3_Add(hand->target.position, hand->offsets[i]);
-        Push(session, &command);
+        PushCommand(session, &command);
     }
 }
 

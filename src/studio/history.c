@@ -39,7 +39,7 @@ void snwHistory_Free(snwSession* session)
 }
 
 // The oldest go first; one deed may always be undone.
-static void Shrink(snwSession* session)
+static void ShrinkHistory(snwSession* session)
 {
     snwHistory* history = &session->history;
     size_t bytes = 0;
@@ -59,14 +59,14 @@ static void Shrink(snwSession* session)
     history->undo.count = keep;
 }
 
-static void Add(snwSession* session, snwDeed* deed)
+static void AddDeed(snwSession* session, snwDeed* deed)
 {
     ClearRedo(session);
     session->stale = true;
     session->workRevision++;
     if (!snwArray_Push(session->context, &session->history.undo, *deed))
         FreeDeed(session->context, deed);
-    Shrink(session);
+    ShrinkHistory(session);
 }
 
 void snwHistory_AddMoment(snwSession* session, const char* label, snwMoment* before)
@@ -75,11 +75,11 @@ void snwHistory_AddMoment(snwSession* session, const char* label, snwMoment* bef
     *before = (snwMoment){0};
     snprintf(deed.label, sizeof deed.label, "%s", label);
     if (deed.moment.stage != NULL)
-        Add(session, &deed);
+        AddDeed(session, &deed);
 }
 
 // A slider under the hand says a new value with every pixel.
-static bool Extend(snwSession* session, const snwDeed* deed)
+static bool ExtendDeed(snwSession* session, const snwDeed* deed)
 {
     snwHistory* history = &session->history;
     snwDeed* last = history->undo.count > 0 ? &history->undo.data[history->undo.count - 1] : NULL;
@@ -104,8 +104,8 @@ void snwHistory_AddCommands(snwSession* session, const char* label, uint64_t key
     deed.after = snwCopyArray(session->context, after, (size_t)afterCount, sizeof *after);
     if (deed.before == NULL || deed.after == NULL)
         FreeDeed(session->context, &deed);
-    else if (!Extend(session, &deed))
-        Add(session, &deed);
+    else if (!ExtendDeed(session, &deed))
+        AddDeed(session, &deed);
 }
 
 const char* snwHistory_Label(const snwSession* session, bool again)

@@ -37,7 +37,7 @@ bool snwJob_Opens(const snwJob* job)
     return job->kind == snw_jobOpen || job->kind == snw_jobChange;
 }
 
-static void Append(snwJob** list, snwJob* job)
+static void AppendJob(snwJob** list, snwJob* job)
 {
     while (*list != NULL)
         list = &(*list)->next;
@@ -48,7 +48,7 @@ static void Append(snwJob** list, snwJob* job)
 void snwSession_Start(snwSession* session, snwJob* job)
 {
     pthread_mutex_lock(&session->mutex);
-    Append(&session->waiting, job);
+    AppendJob(&session->waiting, job);
     if (snwJob_Opens(job))
     {
         session->loading = true;
@@ -89,7 +89,7 @@ static void BeginEvent(const snwJob* job, snwText* text)
     snwText_String(text, job->kind == snw_jobExport ? job->format : s_kindNames[job->kind]);
 }
 
-static void TellProgress(snwJob* job, const char* words, double share)
+static void TellJobProgress(snwJob* job, const char* words, double share)
 {
     snwSession* session = job->session;
     snwText text = snwCreateText(session->context, 0);
@@ -120,7 +120,7 @@ snwResult snwJob_Progress(snwJob* job, const char* text, double share)
         session->loadingShare = share;
         pthread_mutex_unlock(&session->mutex);
     }
-    TellProgress(job, text, share);
+    TellJobProgress(job, text, share);
     return snw_ok;
 }
 
@@ -158,7 +158,7 @@ static void TellEnd(snwJob* job)
 // ---------------------------------------------------------------------------------------------------------------------
 // The worker
 
-static snwResult Change(snwJob* job)
+static snwResult ChangeJobStage(snwJob* job)
 {
     snwResult result = snwStage_Change(job->base.stage, &job->change, &job->stage, &job->message);
     snwSimDef def = snwDefaultSimDef();
@@ -169,7 +169,7 @@ static snwResult Change(snwJob* job)
     return snwCreateSim(job->context, &def, &job->sim, &job->message);
 }
 
-static void Work(snwJob* job)
+static void RunJob(snwJob* job)
 {
     snwMessage_Clear(&job->message);
     if (atomic_load(&job->cancelled))
@@ -177,7 +177,7 @@ static void Work(snwJob* job)
     else if (job->kind == snw_jobOpen)
         job->result = snwJob_Open(job);
     else if (job->kind == snw_jobChange)
-        job->result = Change(job);
+        job->result = ChangeJobStage(job);
     else if (job->kind == snw_jobExport)
         job->result = snwJob_Export(job);
     else if (job->kind == snw_jobPaint)
@@ -210,10 +210,10 @@ void* snwSession_Worker(void* user)
         session->waiting = job->next;
         session->running = job;
         pthread_mutex_unlock(&session->mutex);
-        Work(job);
+        RunJob(job);
         pthread_mutex_lock(&session->mutex);
         session->running = NULL;
-        Append(&session->finished, job);
+        AppendJob(&session->finished, job);
         pthread_cond_signal(&session->wake);
     }
 

@@ -49,7 +49,7 @@ static void StartBody(snwSession* session, int body)
         live->rules[body][i] = (snwLiveRule){true, character->constraints[i].value};
 }
 
-static void Start(snwSession* session)
+static void StartLive(snwSession* session)
 {
     const snwSceneDef* def = session->sim->def;
     for (int i = 0; i < def->bodyCount; ++i)
@@ -59,7 +59,7 @@ static void Start(snwSession* session)
             session->live.handles[def->clips[i].body][def->clips[i].index].given = def->clips[i].given;
 }
 
-static void Hear(snwSession* session, const snwCommand* command)
+static void HearCommand(snwSession* session, const snwCommand* command)
 {
     snwLive* live = &session->live;
     if (command->kind == snw_commandHandle)
@@ -71,7 +71,7 @@ static void Hear(snwSession* session, const snwCommand* command)
     else if (command->kind == snw_commandGravity)
         live->gravity = command->vector;
     else if (command->kind == snw_commandReset)
-        Start(session);
+        StartLive(session);
     else if (command->kind == snw_commandMaterial)
         for (int i = 0; i < session->sim->bodies[command->body].character->def.materialCount; ++i)
             if (command->index < 0 || command->index == i)
@@ -97,16 +97,16 @@ void snwLive_Read(snwSession* session)
     const snwRecording* recording = &session->recording;
     uint64_t step = sim->state->step;
     int next = 0;
-    Start(session);
+    StartLive(session);
     for (uint64_t i = 0; i < sim->state->scriptNext; ++i)
     {
         for (; next < recording->commands.count && recording->commands.data[next].step < sim->def->commands[i].step;
              ++next)
-            Hear(session, &recording->commands.data[next]);
-        Hear(session, &sim->def->commands[i]);
+            HearCommand(session, &recording->commands.data[next]);
+        HearCommand(session, &sim->def->commands[i]);
     }
     for (; next < recording->commands.count && recording->commands.data[next].step < step; ++next)
-        Hear(session, &recording->commands.data[next]);
+        HearCommand(session, &recording->commands.data[next]);
     session->live.scriptSeen = sim->state->scriptNext;
     CopyState(session);
 }
@@ -116,7 +116,7 @@ void snwLive_Follow(snwSession* session)
     const snwSim* sim = session->sim;
     snwLive* live = &session->live;
     for (; live->scriptSeen < sim->state->scriptNext; ++live->scriptSeen)
-        Hear(session, &sim->def->commands[live->scriptSeen]);
+        HearCommand(session, &sim->def->commands[live->scriptSeen]);
     live->scriptSeen = sim->state->scriptNext; // a reset starts it again
     CopyState(session);
 }
@@ -132,7 +132,7 @@ snwResult snwSession_Push(snwSession* session, const snwCommand* command, snwMes
         return result;
     if (!snwArray_Push(session->context, &session->pending, now))
         return snwFailMemory(message);
-    Hear(session, &now);
+    HearCommand(session, &now);
     session->stale = true;
     session->workRevision++;
     return result;

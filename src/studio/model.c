@@ -55,13 +55,13 @@ static void WriteSection(Maker* m, const char* key, int section)
         snwText_Json(&m->text, "null");
 }
 
-static void WriteVec3(Maker* m, const char* key, snwVec3 v)
+static void WriteModelVec3(Maker* m, const char* key, snwVec3 v)
 {
     snwText_Key(&m->text, key);
     snwText_Reals(&m->text, (double[]){v.x, v.y, v.z}, 3);
 }
 
-static void WriteText(Maker* m, const char* key, const char* value)
+static void WriteModelText(Maker* m, const char* key, const char* value)
 {
     snwText_Key(&m->text, key);
     snwText_String(&m->text, value != NULL ? value : "");
@@ -75,7 +75,7 @@ static unsigned char ToByte(float linear)
     return (unsigned char)lrintf(255 * snwDisplay_FromLight(linear));
 }
 
-static int AddTriangles(Maker* m, const snwShownBody* body, const snwShownPart* part)
+static int AddModelTriangles(Maker* m, const snwShownBody* body, const snwShownPart* part)
 {
     size_t count = 3 * (size_t)part->triangleCount;
     uint32_t* out = snwAllocArray(m->context, count + 1, sizeof *out);
@@ -84,7 +84,7 @@ static int AddTriangles(Maker* m, const snwShownBody* body, const snwShownPart* 
     return AddData(m, out, count * sizeof *out, part->triangleCount);
 }
 
-static int AddColors(Maker* m, const snwShownBody* body, const snwShownPart* part, const snwCharacterDef* def)
+static int AddModelColors(Maker* m, const snwShownBody* body, const snwShownPart* part, const snwCharacterDef* def)
 {
     float color[3];
     if (part->pointCount == 0 || !snwShownBody_Color(body, def, part->firstPoint, color))
@@ -108,7 +108,7 @@ static int AddTexcoords(Maker* m, const snwShownBody* body, const snwShownPart* 
     return AddData(m, out, 2 * (size_t)part->pointCount * sizeof *out, part->pointCount);
 }
 
-static int AddTexture(Maker* m, const snwTexture* texture)
+static int AddModelTexture(Maker* m, const snwTexture* texture)
 {
     size_t size = 0;
     for (int i = 0; i < m->pictures.count; ++i)
@@ -122,7 +122,7 @@ static int AddTexture(Maker* m, const snwTexture* texture)
     return section;
 }
 
-static int AddWeights(Maker* m, const snwShownBody* body, const snwShownPart* part)
+static int AddPaintedWeights(Maker* m, const snwShownBody* body, const snwShownPart* part)
 {
     const snwPaintedVertex* rows = m->weights != NULL ? m->weights[part->body] : NULL;
     if (rows == NULL)
@@ -137,10 +137,10 @@ static void WriteColor(Maker* m, const float color[3])
 {
     char text[8];
     snprintf(text, sizeof text, "#%02x%02x%02x", ToByte(color[0]), ToByte(color[1]), ToByte(color[2]));
-    WriteText(m, "color", text);
+    WriteModelText(m, "color", text);
 }
 
-static void WritePart(Maker* m, int index)
+static void WriteModelPart(Maker* m, int index)
 {
     const snwShownPart* part = &m->stage->shown->parts[index];
     const snwShownBody* body = &m->stage->shown->bodies[part->body];
@@ -153,19 +153,19 @@ static void WritePart(Maker* m, int index)
     snwText_Open(&m->text, '{');
     snwText_Key(&m->text, "body");
     snwText_Int(&m->text, part->body);
-    WriteText(m, "name", owner->name);
+    WriteModelText(m, "name", owner->name);
     snwText_Key(&m->text, "vertices");
     snwText_Int(&m->text, part->pointCount);
 
     // Paint: a texture with places in it, or colours per vertex.
-    WriteSection(m, "triangles", AddTriangles(m, body, part));
-    WriteSection(m, "colors", textured ? -1 : AddColors(m, body, part, def));
+    WriteSection(m, "triangles", AddModelTriangles(m, body, part));
+    WriteSection(m, "colors", textured ? -1 : AddModelColors(m, body, part, def));
     WriteSection(m, "texcoords", textured ? AddTexcoords(m, body, part, def) : -1);
-    WriteSection(m, "texture", textured ? AddTexture(m, &paint.texture) : -1);
+    WriteSection(m, "texture", textured ? AddModelTexture(m, &paint.texture) : -1);
     WriteColor(m, paint.color);
     snwText_Key(&m->text, "flat");
     snwText_Bool(&m->text, def->triangleCount > 0);
-    WriteSection(m, "weights", AddWeights(m, body, part));
+    WriteSection(m, "weights", AddPaintedWeights(m, body, part));
     snwText_Close(&m->text, '}');
 }
 
@@ -175,9 +175,9 @@ static void WritePart(Maker* m, int index)
 static void WriteBone(Maker* m, const snwBoneDef* bone)
 {
     snwText_Open(&m->text, '{');
-    WriteText(m, "name", bone->name);
-    WriteVec3(m, "head", bone->head);
-    WriteVec3(m, "tail", bone->tail);
+    WriteModelText(m, "name", bone->name);
+    WriteModelVec3(m, "head", bone->head);
+    WriteModelVec3(m, "tail", bone->tail);
     snwText_Key(&m->text, "radius");
     snwText_Real(&m->text, bone->radius);
     snwText_Key(&m->text, "parent");
@@ -185,13 +185,13 @@ static void WriteBone(Maker* m, const snwBoneDef* bone)
     snwText_Close(&m->text, '}');
 }
 
-static void WriteJoint(Maker* m, const snwJointDef* joint)
+static void WriteModelJoint(Maker* m, const snwJointDef* joint)
 {
     snwText_Open(&m->text, '{');
-    WriteText(m, "name", joint->name);
-    WriteText(m, "type", snwJointType_Name(joint->type));
-    WriteVec3(m, "position", joint->position);
-    WriteVec3(m, "axis", joint->axis);
+    WriteModelText(m, "name", joint->name);
+    WriteModelText(m, "type", snwJointType_Name(joint->type));
+    WriteModelVec3(m, "position", joint->position);
+    WriteModelVec3(m, "axis", joint->axis);
     snwText_Key(&m->text, "bone");
     snwText_Int(&m->text, joint->bone);
     snwText_Key(&m->text, "parent");
@@ -202,13 +202,13 @@ static void WriteJoint(Maker* m, const snwJointDef* joint)
 static void WriteHandle(Maker* m, const char* name, const char* kind, snwVec3 position)
 {
     snwText_Open(&m->text, '{');
-    WriteText(m, "name", name);
-    WriteText(m, "kind", kind);
-    WriteVec3(m, "position", position);
+    WriteModelText(m, "name", name);
+    WriteModelText(m, "kind", kind);
+    WriteModelVec3(m, "position", position);
     snwText_Close(&m->text, '}');
 }
 
-static int AddEdges(Maker* m, const snwCharacter* character)
+static int AddModelEdges(Maker* m, const snwCharacter* character)
 {
     size_t count = 2 * (size_t)character->edgeCount;
     uint32_t* out = snwAllocArray(m->context, count + 1, sizeof *out);
@@ -217,14 +217,14 @@ static int AddEdges(Maker* m, const snwCharacter* character)
     return AddData(m, out, count * sizeof *out, character->edgeCount);
 }
 
-static void WriteBody(Maker* m, int index)
+static void WriteModelBody(Maker* m, int index)
 {
     const snwBodyDef* body = &m->scene->bodies[index];
     const snwCharacterDef* def = &body->character->def;
 
     // Skeleton, handles, then the edges of its elements for those who want to see them.
     snwText_Open(&m->text, '{');
-    WriteText(m, "name", body->name);
+    WriteModelText(m, "name", body->name);
     snwText_Key(&m->text, "bones");
     snwText_Open(&m->text, '[');
     for (int i = 0; i < def->boneCount; ++i)
@@ -233,7 +233,7 @@ static void WriteBody(Maker* m, int index)
     snwText_Key(&m->text, "joints");
     snwText_Open(&m->text, '[');
     for (int i = 0; i < def->jointCount; ++i)
-        WriteJoint(m, &def->joints[i]);
+        WriteModelJoint(m, &def->joints[i]);
     snwText_Close(&m->text, ']');
 
     // A body without handles is held by its bones.
@@ -246,7 +246,7 @@ static void WriteBody(Maker* m, int index)
             WriteHandle(m, def->bones[i].name, "bone", snwCharacterDef_BonePoint(def, i));
 
     snwText_Close(&m->text, ']');
-    WriteSection(m, "edges", body->character->edgeCount > 0 ? AddEdges(m, body->character) : -1);
+    WriteSection(m, "edges", body->character->edgeCount > 0 ? AddModelEdges(m, body->character) : -1);
     snwText_Close(&m->text, '}');
 }
 
@@ -264,9 +264,9 @@ static int AddFloats(Maker* m, const double* values, size_t count, int rows)
 static void WriteCollider(Maker* m, const snwColliderDef* def)
 {
     snwText_Open(&m->text, '{');
-    WriteText(m, "name", def->name);
-    WriteText(m, "kind", snwColliderKind_Name(def->kind));
-    WriteVec3(m, "size", def->size);
+    WriteModelText(m, "name", def->name);
+    WriteModelText(m, "kind", snwColliderKind_Name(def->kind));
+    WriteModelVec3(m, "size", def->size);
     if (def->kind == snw_colliderStairs)
     {
         snwText_Key(&m->text, "steps");
@@ -299,9 +299,9 @@ static void WriteCollider(Maker* m, const snwColliderDef* def)
 static void WriteProp(Maker* m, const snwPropDef* def)
 {
     snwText_Open(&m->text, '{');
-    WriteText(m, "name", def->name);
-    WriteText(m, "kind", snwColliderKind_Name(def->kind));
-    WriteVec3(m, "size", def->size);
+    WriteModelText(m, "name", def->name);
+    WriteModelText(m, "kind", snwColliderKind_Name(def->kind));
+    WriteModelVec3(m, "size", def->size);
     snwText_Close(&m->text, '}');
 }
 
@@ -315,8 +315,8 @@ static void WriteCamera(Maker* m)
         return;
     }
     snwText_Open(&m->text, '{');
-    WriteVec3(m, "position", camera->position);
-    WriteVec3(m, "target", camera->target);
+    WriteModelVec3(m, "position", camera->position);
+    WriteModelVec3(m, "target", camera->target);
     snwText_Key(&m->text, "field_of_view");
     snwText_Real(&m->text, camera->fieldOfView);
     snwText_Close(&m->text, '}');
@@ -346,12 +346,12 @@ static void WriteBounds(Maker* m)
         lower = (snwVec3){-1, -1, -1}, upper = (snwVec3){1, 1, 1};
     snwText_Key(&m->text, "bounds");
     snwText_Open(&m->text, '{');
-    WriteVec3(m, "lower", lower);
-    WriteVec3(m, "upper", upper);
+    WriteModelVec3(m, "lower", lower);
+    WriteModelVec3(m, "upper", upper);
     snwText_Close(&m->text, '}');
 }
 
-static void WriteAll(Maker* m)
+static void WriteModel(Maker* m)
 {
     snwText* text = &m->text;
 
@@ -360,12 +360,12 @@ static void WriteAll(Maker* m)
     snwText_Key(text, "parts");
     snwText_Open(text, '[');
     for (int i = 0; i < m->stage->shown->partCount; ++i)
-        WritePart(m, i);
+        WriteModelPart(m, i);
     snwText_Close(text, ']');
     snwText_Key(text, "bodies");
     snwText_Open(text, '[');
     for (int i = 0; i < m->scene->bodyCount; ++i)
-        WriteBody(m, i);
+        WriteModelBody(m, i);
     snwText_Close(text, ']');
     snwText_Key(text, "colliders");
     snwText_Open(text, '[');
@@ -379,7 +379,7 @@ static void WriteAll(Maker* m)
     snwText_Close(text, ']');
 
     WriteCamera(m);
-    WriteText(m, "up", "y");
+    WriteModelText(m, "up", "y");
     WriteBounds(m);
     snwText_Close(text, '}');
 }
@@ -422,7 +422,7 @@ snwResult snwEncodeModel(const snwStage* stage, snwPaintedVertex* const* weights
         .context = stage->context,
         .weights = weights,
         .text = snwCreateText(stage->context, 0)};
-    WriteAll(&m);
+    WriteModel(&m);
     *blob = m.failed || m.text.failed ? NULL : MakeBlob(&m);
     for (int i = 0; i < m.data.count; ++i)
         snwFree(m.context, m.data.data[i].bytes);

@@ -65,7 +65,7 @@ const char* snwMimeType(const char* name)
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading
 
-static snwResult Add(snwPages* pages, const char* path, const void* data, size_t size, snwMessage* message)
+static snwResult AddPage(snwPages* pages, const char* path, const void* data, size_t size, snwMessage* message)
 {
     snwContext* context = pages->context;
     snwPage page = {.path = snwCopyText(context, path), .type = snwMimeType(path), .size = size};
@@ -77,7 +77,7 @@ static snwResult Add(snwPages* pages, const char* path, const void* data, size_t
     return snwFailMemory(message);
 }
 
-static snwResult FailRead(snwMessage* message, const char* path, const char* why)
+static snwResult FailReadPage(snwMessage* message, const char* path, const char* why)
 {
     snwFail(message, snw_errorIo, "build the page again with make web", "cannot read the studio's page: %s", why);
     snwMessage_SetFile(message, path);
@@ -87,16 +87,16 @@ static snwResult FailRead(snwMessage* message, const char* path, const char* why
 static snwResult ReadFile(snwPages* pages, const char* path, const char* name, size_t size, snwMessage* message)
 {
     if (pages->list.count == snw_maxPages || size > snw_maxPageBytes - pages->bytes)
-        return FailRead(message, path, "too many files, or too large");
+        return FailReadPage(message, path, "too many files, or too large");
     FILE* file = fopen(path, "rb");
     if (file == NULL)
-        return FailRead(message, path, strerror(errno));
+        return FailReadPage(message, path, strerror(errno));
     unsigned char* data = snwAllocRaw(pages->context, size + 1);
     size_t got = data != NULL ? fread(data, 1, size, file) : 0;
     fclose(file);
     snwResult result = data == NULL  ? snwFailMemory(message)
-                       : got != size ? FailRead(message, path, "it is shorter than it was")
-                                     : Add(pages, name, data, size, message);
+                       : got != size ? FailReadPage(message, path, "it is shorter than it was")
+                                     : AddPage(pages, name, data, size, message);
     snwFree(pages->context, data);
     pages->bytes += size;
     return result;
@@ -118,7 +118,7 @@ static snwResult ReadEntry(snwPages* pages, const Folder* folder, const char* en
     int pathLength = snprintf(path, sizeof path, "%s/%s", folder->path, entry);
     int nameLength = snprintf(name, sizeof name, "%s/%s", folder->name, entry);
     if (pathLength >= snw_pagePath || nameLength >= snw_pagePath || stat(path, &info) != 0)
-        return FailRead(message, folder->path, "a path is too long, or a file is gone");
+        return FailReadPage(message, folder->path, "a path is too long, or a file is gone");
     if (S_ISDIR(info.st_mode))
         return ReadFolder(pages, &(Folder){path, name, folder->depth + 1}, message);
     return S_ISREG(info.st_mode) ? ReadFile(pages, path, name, (size_t)info.st_size, message) : snw_ok;
@@ -129,7 +129,7 @@ static snwResult ReadFolder(snwPages* pages, const Folder* folder, snwMessage* m
 {
     DIR* stream = folder->depth < snw_maxPageDepth ? opendir(folder->path) : NULL;
     if (stream == NULL)
-        return FailRead(message, folder->path, "no folder that can be read");
+        return FailReadPage(message, folder->path, "no folder that can be read");
     snwResult result = snw_ok;
     const struct dirent* entry;
     while (result == snw_ok && (entry = readdir(stream)) != NULL)
@@ -142,7 +142,7 @@ static snwResult ReadFolder(snwPages* pages, const Folder* folder, snwMessage* m
 snwResult snwPages_Load(snwContext* context, const char* folder, snwPages* pages, snwMessage* message)
 {
     *pages = (snwPages){.context = context};
-    snwResult result = folder == NULL ? Add(pages, "/index.html", s_noPage, sizeof s_noPage - 1, message)
+    snwResult result = folder == NULL ? AddPage(pages, "/index.html", s_noPage, sizeof s_noPage - 1, message)
                                       : ReadFolder(pages, &(Folder){folder, "", 0}, message);
     if (result != snw_ok)
         snwPages_Free(pages);

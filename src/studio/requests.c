@@ -129,7 +129,7 @@ static const snwField s_fields[] = {
     FIELD(serial, "serial", snw_fieldU64, BIT(wordAck), .lower = 0),
 };
 
-static void Init(void* object, int kind)
+static void InitRequestData(void* object, int kind)
 {
     (void)kind;
     *(snwRequestData*)object = (snwRequestData){
@@ -137,7 +137,7 @@ static void Init(void* object, int kind)
 }
 
 const snwTable snw_requestTable = {
-    "request", "What a viewer asks for", SNW_TABLE_FIELDS(s_fields), sizeof(snwRequestData), "do", Init};
+    "request", "What a viewer asks for", SNW_TABLE_FIELDS(s_fields), sizeof(snwRequestData), "do", InitRequestData};
 
 bool snwAnswer_Saw(const snwAnswer* answer, const char* key)
 {
@@ -228,7 +228,7 @@ static snwResult Ack(snwAnswer* answer)
 // ---------------------------------------------------------------------------------------------------------------------
 // Time
 
-static snwResult Play(snwAnswer* answer)
+static snwResult AnswerPlay(snwAnswer* answer)
 {
     snwResult result = snwSession_GoOn(answer->session, answer->json.message);
     if (result >= 0)
@@ -244,7 +244,7 @@ static snwResult Pause(snwAnswer* answer)
     return snw_ok;
 }
 
-static snwResult Step(snwAnswer* answer)
+static snwResult AnswerStep(snwAnswer* answer)
 {
     snwSession* session = answer->session;
     snwResult result = snw_ok;
@@ -328,7 +328,7 @@ static snwResult Redo(snwAnswer* answer)
 // ---------------------------------------------------------------------------------------------------------------------
 // Jobs
 
-static snwResult Open(snwAnswer* answer)
+static snwResult AnswerOpen(snwAnswer* answer)
 {
     snwJob* job = snwCreateJob(answer->session, snw_jobOpen);
     if (job == NULL)
@@ -447,11 +447,11 @@ typedef struct Row
 static const Row s_rows[wordCount] = {
     [wordHello] = {Hello, true},
     [wordList] = {List, true},
-    [wordOpen] = {Open, true},
-    [wordPlay] = {Play, false},
+    [wordOpen] = {AnswerOpen, true},
+    [wordPlay] = {AnswerPlay, false},
     [wordPause] = {Pause, true},
     [wordReset] = {Reset, false},
-    [wordStep] = {Step, false},
+    [wordStep] = {AnswerStep, false},
     [wordSpeed] = {Speed, true},
     [wordMethod] = {Method, false},
     [wordSet] = {snwAct_Set, false},
@@ -529,7 +529,7 @@ void snwAnswer_WriteId(const snwAnswer* answer, snwText* text)
         snwText_Json(text, "null");
 }
 
-static snwResult Read(snwAnswer* answer, json_t* document)
+static snwResult ParseRequest(snwAnswer* answer, json_t* document)
 {
     answer->id = json_object_get(document, "id");
     snwResult result = snwTable_Read(&answer->json, &snw_requestTable, document, &answer->data, &answer->seen);
@@ -552,7 +552,7 @@ void snwSession_Handle(snwSession* session, const snwRequest* request)
     answer.document = document;
     snwText_Open(&answer.text, '{');
     if (document != NULL)
-        result = Read(&answer, document);
+        result = ParseRequest(&answer, document);
     if (document != NULL && result >= 0)
     {
         snwAnswer_WriteId(&answer, &answer.text);

@@ -115,7 +115,7 @@ static snwResult MakeTransport(snwServer* server, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult Make(snwServer* server, snwMessage* message)
+static snwResult MakeServer(snwServer* server, snwMessage* message)
 {
     server->folder = open(server->def.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (server->folder < 0)
@@ -151,7 +151,7 @@ snwResult snwCreateServer(snwContext* context, const snwServerDef* def, snwServe
     made->def = *def;
     made->folder = made->listener = made->spare = -1;
     pthread_mutex_init(&made->mutex, NULL);
-    snwResult result = Make(made, message);
+    snwResult result = MakeServer(made, message);
     if (result == snw_ok)
         *server = made;
     else

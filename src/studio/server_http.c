@@ -87,7 +87,7 @@ static const char* StatusWords(int status)
 
 // Styles of the page's panels are made by script, so those may be inline; nothing else is, and nothing comes from or
 // goes to anywhere but here. The token is in the address, so no one is told the address.
-static int WriteHead(struct lws* link, const Head* head, char* buffer, size_t capacity)
+static int WriteHttpHead(struct lws* link, const Head* head, char* buffer, size_t capacity)
 {
     // The host as the browser called it, if it is one that we know: the page may open its socket only there.
     char host[snw_maxGateHost] = "";
@@ -122,7 +122,7 @@ static int Reply(struct lws* link, int status, const char* type, const char* tex
     char* start = (char*)buffer + LWS_PRE;
     size_t capacity = sizeof buffer - LWS_PRE, length = strlen(text);
     Head head = {.status = status, .type = type, .size = length};
-    int size = WriteHead(link, &head, start, capacity);
+    int size = WriteHttpHead(link, &head, start, capacity);
     if (size < 0 || (size_t)size + length >= capacity)
         return -1;
     memcpy(start + size, text, length + 1);
@@ -254,7 +254,7 @@ static int CheckUpgrade(struct lws* link, const char* what)
 static int StartSending(struct lws* link, snwExchange* exchange, const Head* head)
 {
     unsigned char buffer[LWS_PRE + 2048];
-    int size = WriteHead(link, head, (char*)buffer + LWS_PRE, sizeof buffer - LWS_PRE);
+    int size = WriteHttpHead(link, head, (char*)buffer + LWS_PRE, sizeof buffer - LWS_PRE);
     exchange->size = head->size;
     exchange->sent = 0;
     if (size < 0 || (size_t)size >= sizeof buffer - LWS_PRE ||
@@ -374,7 +374,7 @@ static void EndUpload(snwServer* server, snwExchange* exchange, Phase phase)
     exchange->phase = phase;
 }
 
-static int TakeBody(struct lws* link, snwExchange* exchange, const void* data, size_t size)
+static int TakeUpload(struct lws* link, snwExchange* exchange, const void* data, size_t size)
 {
     if (exchange->phase != snw_phaseUpload)
         return exchange->phase == snw_phaseDiscard ? 0 : -1;
@@ -387,7 +387,7 @@ static int TakeBody(struct lws* link, snwExchange* exchange, const void* data, s
     return 0;
 }
 
-static int FinishBody(struct lws* link, snwExchange* exchange)
+static int FinishUpload(struct lws* link, snwExchange* exchange)
 {
     if (exchange->phase == snw_phaseDiscard)
         return ReplyError(link, exchange->status, &exchange->message);
@@ -456,9 +456,9 @@ int snwHttp_Callback(struct lws* link, enum lws_callback_reasons reason, void* u
         case LWS_CALLBACK_HTTP:
             return exchange != NULL ? Respond(link, exchange, in, size) : -1;
         case LWS_CALLBACK_HTTP_BODY:
-            return exchange != NULL ? TakeBody(link, exchange, in, size) : -1;
+            return exchange != NULL ? TakeUpload(link, exchange, in, size) : -1;
         case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-            return exchange != NULL ? FinishBody(link, exchange) : -1;
+            return exchange != NULL ? FinishUpload(link, exchange) : -1;
         case LWS_CALLBACK_HTTP_WRITEABLE:
             return exchange != NULL ? SendMore(link, exchange) : -1;
         case LWS_CALLBACK_CLOSED_HTTP:

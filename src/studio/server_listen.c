@@ -101,7 +101,7 @@ void snwStrangers_Remove(snwServer* server, const struct lws* link)
 
 // When all connections are taken, the oldest one that has not shown the token goes: who only holds connections keeps
 // nobody out that has it.
-static bool MakeRoom(snwServer* server)
+static bool MakeConnectionRoom(snwServer* server)
 {
     if (server->connections >= server->def.maxConnections && server->strangers.count > 0)
         lws_set_timeout(server->strangers.data[0], PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
@@ -112,7 +112,7 @@ static void Adopt(snwServer* server, struct lws_vhost* vhost, int connection)
 {
     int yes = 1;
     setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    if (fcntl(connection, F_SETFD, FD_CLOEXEC) != 0 || !MakeRoom(server))
+    if (fcntl(connection, F_SETFD, FD_CLOEXEC) != 0 || !MakeConnectionRoom(server))
     {
         close(connection);
         return;
@@ -124,7 +124,7 @@ static void Adopt(snwServer* server, struct lws_vhost* vhost, int connection)
 
 // Without a descriptor left the connection would stay in the queue and wake us for ever: the spare one is given up to
 // take it and close it.
-static bool Refuse(snwServer* server)
+static bool RefuseConnection(snwServer* server)
 {
     if (server->spare < 0)
         return false;
@@ -136,7 +136,7 @@ static bool Refuse(snwServer* server)
     return connection >= 0;
 }
 
-static void Accept(snwServer* server, struct lws* link)
+static void AcceptConnections(snwServer* server, struct lws* link)
 {
     enum
     {
@@ -147,7 +147,7 @@ static void Accept(snwServer* server, struct lws* link)
         int connection = accept(server->listener, NULL, NULL);
         if (connection >= 0)
             Adopt(server, lws_get_vhost(link), connection);
-        else if ((errno != EMFILE && errno != ENFILE) || !Refuse(server))
+        else if ((errno != EMFILE && errno != ENFILE) || !RefuseConnection(server))
             break;
     }
 }
@@ -158,6 +158,6 @@ int snwListen_Callback(struct lws* link, enum lws_callback_reasons reason, void*
     (void)in;
     (void)size;
     if (reason == LWS_CALLBACK_RAW_RX_FILE)
-        Accept(lws_context_user(lws_get_context(link)), link);
+        AcceptConnections(lws_context_user(lws_get_context(link)), link);
     return reason == LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION ? -1 : 0; // no client speaks this
 }

@@ -43,7 +43,7 @@ static int Welcome(snwServer* server, struct lws* link, snwViewer** slot)
     return 0;
 }
 
-static void Part(snwServer* server, snwViewer* viewer)
+static void RemoveViewer(snwServer* server, snwViewer* viewer)
 {
     for (int i = 0; i < server->viewers.count; ++i)
         if (server->viewers.data[i] == viewer)
@@ -58,7 +58,7 @@ void snwServer_Forget(snwServer* server)
     {
         snwViewer* viewer = server->viewers.data[0];
         *(snwViewer**)lws_wsi_user(viewer->link) = NULL;
-        Part(server, viewer);
+        RemoveViewer(server, viewer);
     }
     snwServer_Show(server, NULL, NULL);
 }
@@ -109,7 +109,7 @@ static void Decline(snwServer* server, snwViewer* viewer)
     snwServer_Tell(server, viewer->number, answer, strlen(answer));
 }
 
-static void Answer(snwServer* server, snwViewer* viewer)
+static void AnswerViewer(snwServer* server, snwViewer* viewer)
 {
     uint64_t serial = 0;
     if (ReadAck(viewer, &serial))
@@ -122,7 +122,7 @@ static void Answer(snwServer* server, snwViewer* viewer)
         Decline(server, viewer);
 }
 
-static int Receive(snwServer* server, struct lws* link, snwViewer* viewer, const void* data, size_t size)
+static int ReceiveMessage(snwServer* server, struct lws* link, snwViewer* viewer, const void* data, size_t size)
 {
     lws_validity_confirmed(link);
     if (lws_frame_is_binary(link))
@@ -131,7 +131,7 @@ static int Receive(snwServer* server, struct lws* link, snwViewer* viewer, const
         return Close(link, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "at most 64 KiB");
     if (lws_is_final_fragment(link) && lws_remaining_packet_payload(link) == 0)
     {
-        Answer(server, viewer);
+        AnswerViewer(server, viewer);
         viewer->requestSize = 0;
     }
     return 0;
@@ -157,7 +157,7 @@ static bool SendPiece(snwServer* server, struct lws* link, snwViewer* viewer)
     return true;
 }
 
-static int Send(snwServer* server, struct lws* link, snwViewer* viewer)
+static int SendToViewer(snwServer* server, struct lws* link, snwViewer* viewer)
 {
     if (server->closing && viewer->sending == NULL)
         return Close(link, LWS_CLOSE_STATUS_GOINGAWAY, "the studio was closed");
@@ -177,13 +177,13 @@ int snwSocket_Callback(struct lws* link, enum lws_callback_reasons reason, void*
         case LWS_CALLBACK_ESTABLISHED:
             return Welcome(ServerOf(link), link, slot);
         case LWS_CALLBACK_RECEIVE:
-            return slot != NULL && *slot != NULL ? Receive(ServerOf(link), link, *slot, in, size) : -1;
+            return slot != NULL && *slot != NULL ? ReceiveMessage(ServerOf(link), link, *slot, in, size) : -1;
         case LWS_CALLBACK_SERVER_WRITEABLE:
-            return slot != NULL && *slot != NULL ? Send(ServerOf(link), link, *slot) : -1;
+            return slot != NULL && *slot != NULL ? SendToViewer(ServerOf(link), link, *slot) : -1;
         case LWS_CALLBACK_CLOSED:
             if (slot != NULL && *slot != NULL)
             {
-                Part(ServerOf(link), *slot);
+                RemoveViewer(ServerOf(link), *slot);
                 *slot = NULL;
             }
             return 0;

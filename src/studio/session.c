@@ -83,7 +83,7 @@ static void TellState(snwSession* session)
     session->toldAt = snwSession_Now(session);
 }
 
-static void News(snwSession* session)
+static void TellNews(snwSession* session)
 {
     if (session->def.news != NULL)
         session->def.news(session->def.user);
@@ -96,7 +96,7 @@ void snwSession_PublishFrame(snwSession* session, snwBlob* blob)
     session->frame = blob;
     pthread_mutex_unlock(&session->mutex);
     snwBlob_Release(session->context, old);
-    News(session);
+    TellNews(session);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ static void Diverge(snwSession* session, const snwMessage* message)
     snwSession_Note(session, "info", "the last good state is kept", "undo what you did last, or reset");
 }
 
-static snwResult Record(snwSession* session, int logged, snwMessage* message)
+static snwResult RecordCommands(snwSession* session, int logged, snwMessage* message)
 {
     snwRecording* recording = &session->recording;
     int count = 0;
@@ -154,7 +154,7 @@ snwResult snwSession_StepOnce(snwSession* session, snwMessage* message)
     if (result > 0)
         snwSession_NoteMessage(session, "warning", message);
     if (result >= 0)
-        result = Record(session, logged, message);
+        result = RecordCommands(session, logged, message);
     if (result < 0)
     {
         Diverge(session, message);
@@ -195,7 +195,7 @@ static void MeasurePace(snwSession* session, double now)
     session->paceFrames = 0;
 }
 
-static void Advance(snwSession* session)
+static void AdvanceSession(snwSession* session)
 {
     snwMessage message;
     double now = snwSession_Now(session);
@@ -289,7 +289,7 @@ static double NextWake(const snwSession* session)
 }
 
 // Sleeps until something is to be done, and takes all requests that are there.
-static int Wait(snwSession* session, snwRequest* taken)
+static int WaitForRequests(snwSession* session, snwRequest* taken)
 {
     double seconds = NextWake(session);
     struct timespec until;
@@ -335,16 +335,16 @@ static void HandleAll(snwSession* session, snwRequest* requests, int count)
     }
 }
 
-static void* Loop(void* user)
+static void* LoopSession(void* user)
 {
     snwSession* session = user;
     snwRequest* taken = session->taken;
-    for (int count; (count = Wait(session, taken)) >= 0;)
+    for (int count; (count = WaitForRequests(session, taken)) >= 0;)
     {
         HandleAll(session, taken, count);
         for (snwJob* job; (job = snwSession_TakeFinished(session)) != NULL;)
             snwSession_Finish(session, job);
-        Advance(session);
+        AdvanceSession(session);
         TellIfDue(session);
         snwSession_Autosave(session, false);
     }
@@ -381,7 +381,7 @@ void snwSession_Leave(snwSession* session, int client)
     pthread_mutex_unlock(&session->mutex);
 }
 
-static snwBlob* Take(snwSession* session, snwBlob* const* slot)
+static snwBlob* TakeBlob(snwSession* session, snwBlob* const* slot)
 {
     pthread_mutex_lock(&session->mutex);
     snwBlob* blob = *slot;
@@ -393,12 +393,12 @@ static snwBlob* Take(snwSession* session, snwBlob* const* slot)
 
 snwBlob* snwSession_TakeFrame(snwSession* session)
 {
-    return Take(session, &session->frame);
+    return TakeBlob(session, &session->frame);
 }
 
 snwBlob* snwSession_TakeModel(snwSession* session)
 {
-    return Take(session, &session->model);
+    return TakeBlob(session, &session->model);
 }
 
 snwContext* snwSession_GetContext(snwSession* session)
@@ -409,7 +409,7 @@ snwContext* snwSession_GetContext(snwSession* session)
 // ---------------------------------------------------------------------------------------------------------------------
 // Life
 
-static snwResult MakeContext(int threads, snwContext** context, snwMessage* message)
+static snwResult MakeSessionContext(int threads, snwContext** context, snwMessage* message)
 {
     snwContextDef def = snwDefaultContextDef();
     def.threadCount = threads;
@@ -429,7 +429,7 @@ static void MakeLocks(snwSession* session)
 
 static snwResult StartThreads(snwSession* session, snwMessage* message)
 {
-    session->hasThread = pthread_create(&session->thread, NULL, Loop, session) == 0;
+    session->hasThread = pthread_create(&session->thread, NULL, LoopSession, session) == 0;
     session->hasWorker = session->hasThread && pthread_create(&session->worker, NULL, snwSession_Worker, session) == 0;
     return session->hasWorker ? snw_ok : snwFail(message, snw_errorIo, NULL, "no thread could be started");
 }
@@ -449,7 +449,7 @@ snwResult snwCreateSession(const snwSessionDef* def, snwSession** session, snwMe
 {
     snwContext* context = NULL;
     *session = NULL;
-    snwResult result = MakeContext(def->threads, &context, message);
+    snwResult result = MakeSessionContext(def->threads, &context, message);
     if (result < 0)
         return result;
     snwSession* made = snwAlloc(context, sizeof *made);

@@ -43,7 +43,7 @@ static void CarryPrepared(const snwFilmSurface* surface, int* carriers)
     }
 }
 
-static int Nearest(const snwCharacterDef* def, const float* point)
+static int NearestVertex(const snwCharacterDef* def, const float* point)
 {
     int best = 0;
     double least = INFINITY;
@@ -63,14 +63,14 @@ static void FindCarriers(const snwFilmSurface* surface, const snwCharacterDef* d
         CarryPrepared(surface, carriers);
     else
         for (int i = 0; i < surface->pointCount; ++i)
-            carriers[i] = surface->fine != NULL ? Nearest(def, surface->points + 3 * (size_t)i)
+            carriers[i] = surface->fine != NULL ? NearestVertex(def, surface->points + 3 * (size_t)i)
                                                 : Heaviest(&surface->embedding, i);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Making
 
-static int PartOf(const snwFilmSurface* surface, int point)
+static int PartOfPoint(const snwFilmSurface* surface, int point)
 {
     return surface->paint != NULL ? (int)(surface->paint[3 * (size_t)point + 2] + 0.5f) : 0;
 }
@@ -78,12 +78,12 @@ static int PartOf(const snwFilmSurface* surface, int point)
 static int CountParts(const snwFilmSurface* surface)
 {
     return surface != NULL && surface->paint != NULL && surface->pointCount > 0
-               ? PartOf(surface, surface->pointCount - 1) + 1
+               ? PartOfPoint(surface, surface->pointCount - 1) + 1
                : 1;
 }
 
 // Points and triangles of a part follow each other; see film_prepared.c.
-static void CutParts(snwShown* shown, int index)
+static void CutShownParts(snwShown* shown, int index)
 {
     snwShownBody* body = &shown->bodies[index];
     snwShownPart* parts = shown->parts + body->firstPart;
@@ -93,7 +93,7 @@ static void CutParts(snwShown* shown, int index)
         parts[i] = (snwShownPart){.body = index};
     for (int i = body->pointCount - 1; i >= 0; --i)
     {
-        snwShownPart* part = &parts[body->surface != NULL ? PartOf(body->surface, i) : 0];
+        snwShownPart* part = &parts[body->surface != NULL ? PartOfPoint(body->surface, i) : 0];
         part->firstPoint = i;
         part->pointCount++;
     }
@@ -101,7 +101,7 @@ static void CutParts(snwShown* shown, int index)
     for (int i = body->triangleCount - 1; i >= 0; --i)
     {
         int point = body->triangles[3 * (size_t)i];
-        snwShownPart* part = &parts[body->surface != NULL ? PartOf(body->surface, point) : 0];
+        snwShownPart* part = &parts[body->surface != NULL ? PartOfPoint(body->surface, point) : 0];
         part->firstTriangle = i;
         part->triangleCount++;
     }
@@ -204,7 +204,7 @@ snwResult snwCreateShown(snwContext* context, const snwSceneDef* scene, snwShown
 
     // Parts can be cut when all bodies are known.
     for (int i = 0; i < made->bodyCount && result >= 0; ++i)
-        CutParts(made, i);
+        CutShownParts(made, i);
     if (result < 0)
         snwShown_Release(made);
     else
@@ -228,7 +228,7 @@ void snwShown_Release(snwShown* shown)
 // Now
 
 // Sums of the triangles around each place; points at one place have one normal, so seams are not seen.
-static void FindNormals(snwShownBody* body)
+static void FindShownNormals(snwShownBody* body)
 {
     memset(body->normals, 0, 3 * (size_t)body->pointCount * sizeof(float));
 
@@ -262,7 +262,7 @@ static void CopyRows(const float* rows, int stride, int count, float* out)
 }
 
 // What the body's motion does to surfaces that are finer than the body: a smile.
-static void ShowMotion(const snwShownBody* body, snwSim* sim, int index)
+static void ShowBodyMotion(const snwShownBody* body, snwSim* sim, int index)
 {
     const snwMotionDef* motion = snwSim_BodyMotion(sim, index);
     int number = motion != NULL ? (int)(motion - sim->bodies[index].character->def.motions) : -1;
@@ -282,14 +282,14 @@ static void UpdateSurface(snwShown* shown, snwSim* sim, int index)
     }
     else if (snwSim_GetShown(sim, index, &vertices) >= 0)
     {
-        ShowMotion(body, sim, index);
+        ShowBodyMotion(body, sim, index);
         snwFilmSurface_Move(shown->context, body->surface, &vertices, body->positions);
     }
     if (!body->flat)
-        FindNormals(body);
+        FindShownNormals(body);
 }
 
-static void UpdateSkin(snwShown* shown, snwSim* sim, int index)
+static void UpdateShownSkin(snwShown* shown, snwSim* sim, int index)
 {
     snwShownBody* body = &shown->bodies[index];
     snwVertices vertices;
@@ -313,7 +313,7 @@ void snwShown_Update(snwShown* shown, snwSim* sim)
         if (shown->bodies[i].surface != NULL)
             UpdateSurface(shown, sim, i);
         else
-            UpdateSkin(shown, sim, i);
+            UpdateShownSkin(shown, sim, i);
 }
 
 bool snwShown_FindValues(snwShown* shown, snwSim* sim, int body, snwFilmLook look)

@@ -21,7 +21,7 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Characters
 
-static snwResult MakeStage(snwJob* job, snwSceneFile* file)
+static snwResult MakeStudioStage(snwJob* job, snwSceneFile* file)
 {
     snwSimDef def = snwDefaultSimDef();
     snwResult result = snwJob_Progress(job, "drawing", 0.6);
@@ -41,7 +41,7 @@ static snwResult ShowCast(snwJob* job, const snwCast* cast, snwSceneFile* file)
 {
     snwSimDef def = snwDefaultSimDef();
     snwStage* plain = NULL;
-    snwResult result = MakeStage(job, file);
+    snwResult result = MakeStudioStage(job, file);
     if (result >= 0 || result == snw_errorInterrupted || job->stage == NULL || cast->flat || !cast->jointed)
         return result;
     snwStageChange change = {.method = "pbd", .body = -1};
@@ -54,7 +54,7 @@ static snwResult ShowCast(snwJob* job, const snwCast* cast, snwSceneFile* file)
     return snwCreateSim(job->context, &def, &job->sim, &job->message);
 }
 
-static snwResult OpenBlueprint(snwJob* job, const char* name, const char* reference)
+static snwResult OpenStudioBlueprint(snwJob* job, const char* name, const char* reference)
 {
     snwCast cast;
     snwSceneFile file;
@@ -71,7 +71,7 @@ static snwResult OpenSceneFile(snwJob* job, const char* path, const snwWall* wal
     options.wall = wall;
     snwSceneFile file = {0};
     snwResult result = snwSceneFile_Open(job->context, path, &options, &file, &job->message);
-    return result < 0 ? result : MakeStage(job, &file);
+    return result < 0 ? result : MakeStudioStage(job, &file);
 }
 
 static snwResult OpenPrepared(snwJob* job, const char* path, const char* name)
@@ -82,7 +82,7 @@ static snwResult OpenPrepared(snwJob* job, const char* path, const char* name)
     return result < 0 ? result : ShowCast(job, &cast, &file);
 }
 
-static snwResult OnStep(snwPrepareStep step, void* user)
+static snwResult OnOpenStep(snwPrepareStep step, void* user)
 {
     return snwJob_Progress(user, snwPrepareStep_Name(step), 0.05 + 0.5 * step / snw_prepareStepCount);
 }
@@ -110,7 +110,7 @@ static snwResult OpenAsset(snwJob* job, const char* path, const char* name)
         return snwFailMemory(&job->message);
 
     // Prepared with the defaults, stored beside the others, and opened from there.
-    def.progress = OnStep;
+    def.progress = OnOpenStep;
     def.user = job;
     snwResult result = snwPrepareFile(job->context, path, &def, &prepared, report, &job->message);
     if (result >= 0)
@@ -177,7 +177,7 @@ static snwResult OpenLog(snwJob* job, const char* path, const snwWall* wall)
     // The log brings its scene along; the stage keeps it.
     snwSceneFile file = log.file;
     snwScene_Retain(file.scene);
-    result = MakeStage(job, &file);
+    result = MakeStudioStage(job, &file);
     if (result >= 0 && log.frameCount > 0) // else it was cut short before its first frame, and the scene is all it has
     {
         snwSim* sim = job->sim;
@@ -212,7 +212,7 @@ static snwResult OpenPath(snwJob* job, const char* path, const snwWall* wall)
     if (snwHasEnding(path, ".jsonl"))
         result = OpenLog(job, path, wall);
     else if (snwHasEnding(path, ".json"))
-        result = snwBlueprintFile_IsOne(job->context, path) ? OpenBlueprint(job, stem, path)
+        result = snwBlueprintFile_IsOne(job->context, path) ? OpenStudioBlueprint(job, stem, path)
                                                             : OpenSceneFile(job, path, wall);
     else if (snwHasEnding(path, ".snw"))
         result = OpenPrepared(job, path, stem);
@@ -240,7 +240,7 @@ snwResult snwJob_Open(snwJob* job)
     else if ((any || job->source == snw_sourceScene) && snwScenes_Find(job->name, path, sizeof path))
         result = OpenSceneFile(job, path, NULL);
     else if ((any || job->source == snw_sourceCharacter) && snwBuiltIn_Find(job->name) != NULL)
-        result = OpenBlueprint(job, job->name, job->name);
+        result = OpenStudioBlueprint(job, job->name, job->name);
     else if (job->trusted && snwFileExists(job->name))
         result = OpenPath(job, job->name, NULL);
     else

@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static void Text(snwText* text, const char* key, const char* value)
+static void PutStateText(snwText* text, const char* key, const char* value)
 {
     snwText_Key(text, key);
     snwText_String(text, value != NULL ? value : "");
 }
 
-static void Real(snwText* text, const char* key, double value)
+static void PutStateReal(snwText* text, const char* key, double value)
 {
     snwText_Key(text, key);
     snwText_Real(text, value);
@@ -52,25 +52,25 @@ static void WriteLabel(snwText* text, const char* name)
     snprintf(label, sizeof label, "%s", dot != NULL ? dot + 1 : name);
     for (char* c = label; *c != 0; ++c)
         *c = *c == '_' ? ' ' : *c;
-    Text(text, "label", label);
+    PutStateText(text, "label", label);
 }
 
-static void WriteParam(snwText* text, const snwParamInfo* info, double value)
+static void WriteParamState(snwText* text, const snwParamInfo* info, double value)
 {
     // Range, default and present value: what a control on the page needs.
     snwText_Open(text, '{');
-    Text(text, "name", info->name);
+    PutStateText(text, "name", info->name);
     WriteLabel(text, info->name);
-    Text(text, "unit", info->unit);
-    Text(text, "type", snw_paramTypeWords[info->type]);
-    Real(text, "min", info->lower);
-    Real(text, "max", info->upper);
+    PutStateText(text, "unit", info->unit);
+    PutStateText(text, "type", snw_paramTypeWords[info->type]);
+    PutStateReal(text, "min", info->lower);
+    PutStateReal(text, "max", info->upper);
     snwText_Key(text, "default");
     snwParam_WriteValue(text, info, info->initial);
     snwText_Key(text, "value");
     snwParam_WriteValue(text, info, value);
     Bool(text, "live", info->live);
-    Text(text, "help", info->help);
+    PutStateText(text, "help", info->help);
 
     if (info->type == snw_paramChoice)
     {
@@ -89,11 +89,11 @@ static void WriteParams(const snwSession* session, snwText* text)
     snwText_Key(text, "params");
     snwText_Open(text, '[');
     for (int i = 0; i < snwSim_GetParamCount(session->sim); ++i)
-        WriteParam(text, snwSim_GetParamInfo(session->sim, i), session->live.params[i]);
+        WriteParamState(text, snwSim_GetParamInfo(session->sim, i), session->live.params[i]);
     snwText_Close(text, ']');
 }
 
-static void WriteMethods(snwText* text)
+static void WriteStateMethods(snwText* text)
 {
     snwText_Key(text, "methods");
     snwText_Open(text, '[');
@@ -101,8 +101,8 @@ static void WriteMethods(snwText* text)
     {
         snwMethodInfo info = snwMethod_GetInfo(i);
         snwText_Open(text, '{');
-        Text(text, "name", info.name);
-        Text(text, "title", info.title);
+        PutStateText(text, "name", info.name);
+        PutStateText(text, "title", info.title);
         snwText_Close(text, '}');
     }
     snwText_Close(text, ']');
@@ -114,12 +114,12 @@ static void WriteMethods(snwText* text)
 static void WriteMaterial(snwText* text, const snwMaterial* material)
 {
     snwText_Open(text, '{');
-    Real(text, "density", material->density);
-    Real(text, "young", material->young);
-    Real(text, "poisson", material->poisson);
-    Real(text, "damping", material->damping);
-    Real(text, "frequency", material->frequency);
-    Real(text, "settling", material->settling);
+    PutStateReal(text, "density", material->density);
+    PutStateReal(text, "young", material->young);
+    PutStateReal(text, "poisson", material->poisson);
+    PutStateReal(text, "damping", material->damping);
+    PutStateReal(text, "frequency", material->frequency);
+    PutStateReal(text, "settling", material->settling);
     snwText_Close(text, '}');
 }
 
@@ -139,8 +139,8 @@ static void WriteSkeleton(snwText* text, const snwCharacterDef* def)
     for (int i = 0; i < def->jointCount; ++i)
     {
         snwText_Open(text, '{');
-        Text(text, "name", def->joints[i].name);
-        Text(text, "type", snwJointType_Name(def->joints[i].type));
+        PutStateText(text, "name", def->joints[i].name);
+        PutStateText(text, "type", snwJointType_Name(def->joints[i].type));
         Int(text, "parent", def->joints[i].parentBone);
         Bool(text, "motor", def->joints[i].motor);
         snwText_Close(text, '}');
@@ -162,8 +162,8 @@ static void WriteHandles(const snwSession* session, int body, snwText* text)
     for (int i = 0; i < count; ++i)
     {
         snwText_Open(text, '{');
-        Text(text, "name", own ? def->handles[i].name : def->bones[i].name);
-        Text(text, "kind", own ? snwHandleKind_Name(def->handles[i].kind) : "bone");
+        PutStateText(text, "name", own ? def->handles[i].name : def->bones[i].name);
+        PutStateText(text, "kind", own ? snwHandleKind_Name(def->handles[i].kind) : "bone");
         snwText_Close(text, '}');
     }
 
@@ -175,7 +175,7 @@ static void WriteHandles(const snwSession* session, int body, snwText* text)
     snwText_Close(text, ']');
 }
 
-static void WriteMotions(const snwSession* session, int body, snwText* text)
+static void WriteStateMotions(const snwSession* session, int body, snwText* text)
 {
     const snwCharacterDef* def = &session->sim->bodies[body].character->def;
     snwText_Key(text, "motions");
@@ -183,7 +183,7 @@ static void WriteMotions(const snwSession* session, int body, snwText* text)
     for (int i = 0; i < def->motionCount; ++i)
         snwText_String(text, def->motions[i].name);
     snwText_Close(text, ']');
-    Text(text, "motion", session->sim->def->bodies[body].motion);
+    PutStateText(text, "motion", session->sim->def->bodies[body].motion);
 }
 
 static void WriteRules(const snwSession* session, int body, snwText* text)
@@ -195,21 +195,21 @@ static void WriteRules(const snwSession* session, int body, snwText* text)
     {
         snwText_Open(text, '{');
         Bool(text, "on", session->live.rules[body][i].on);
-        Real(text, "value", session->live.rules[body][i].value);
+        PutStateReal(text, "value", session->live.rules[body][i].value);
         snwText_Close(text, '}');
     }
     snwText_Close(text, ']');
 }
 
-static void WriteBody(const snwSession* session, int index, snwText* text)
+static void WriteStateBody(const snwSession* session, int index, snwText* text)
 {
     const snwBodyDef* body = &session->sim->def->bodies[index];
     const snwCharacterDef* def = &body->character->def;
 
     // What the body is, then what can be changed of it.
     snwText_Open(text, '{');
-    Text(text, "name", body->name);
-    Text(text, "character", def->name);
+    PutStateText(text, "name", body->name);
+    PutStateText(text, "character", def->name);
     Bool(text, "flat", def->triangleCount > 0);
     Int(text, "vertices", def->vertexCount);
     snwText_Key(text, "regions");
@@ -219,7 +219,7 @@ static void WriteBody(const snwSession* session, int index, snwText* text)
     snwText_Close(text, ']');
     WriteSkeleton(text, def);
     WriteHandles(session, index, text);
-    WriteMotions(session, index, text);
+    WriteStateMotions(session, index, text);
     WriteRules(session, index, text);
     snwText_Close(text, '}');
 }
@@ -227,7 +227,7 @@ static void WriteBody(const snwSession* session, int index, snwText* text)
 // ---------------------------------------------------------------------------------------------------------------------
 // The scene
 
-static void WritePins(const snwSession* session, snwText* text)
+static void WriteStatePins(const snwSession* session, snwText* text)
 {
     const snwSim* sim = session->sim;
     snwText_Key(text, "pins");
@@ -235,7 +235,7 @@ static void WritePins(const snwSession* session, snwText* text)
     for (int i = 0; i < sim->def->pinCount; ++i)
     {
         snwText_Open(text, '{');
-        Text(text, "name", sim->def->pins[i].name);
+        PutStateText(text, "name", sim->def->pins[i].name);
         Int(text, "body", sim->def->pins[i].body);
         Bool(text, "held", sim->pins[i].held != 0);
         Vec3(text, "position", snwVec3_Add(sim->pinSets[i].pivot, sim->pins[i].transform.position));
@@ -247,7 +247,7 @@ static void WritePins(const snwSession* session, snwText* text)
 static void WriteThings(const snwSession* session, snwText* text)
 {
     const snwSceneDef* def = session->sim->def;
-    WritePins(session, text);
+    WriteStatePins(session, text);
     snwText_Key(text, "colliders");
     snwText_Open(text, '[');
     for (int i = 0; i < def->colliderCount; ++i)
@@ -288,7 +288,7 @@ static void WriteHands(const snwSession* session, snwText* text)
         snwText_Open(text, '{');
         Int(text, "grab", hand->number);
         Int(text, "client", hand->client);
-        Text(text, "kind", snw_handKindWords[hand->kind]);
+        PutStateText(text, "kind", snw_handKindWords[hand->kind]);
         Int(text, "body", hand->body);
         Int(text, "index", hand->index);
         snwText_Close(text, '}');
@@ -307,9 +307,9 @@ static void WriteRows(const snwSession* session, snwText* text)
     {
         const snwMeasureInfo* info = snwMeasure_GetInfo(i);
         snwText_Open(text, '{');
-        Text(text, "name", info->name);
-        Text(text, "unit", info->unit);
-        Text(text, "help", info->help);
+        PutStateText(text, "name", info->name);
+        PutStateText(text, "unit", info->unit);
+        PutStateText(text, "help", info->help);
         snwText_Close(text, '}');
     }
 
@@ -337,21 +337,21 @@ static void WriteLoading(snwSession* session, snwText* text)
         return;
     }
     snwText_Open(text, '{');
-    Text(text, "text", words);
-    Real(text, "share", share);
+    PutStateText(text, "text", words);
+    PutStateReal(text, "share", share);
     snwText_Close(text, '}');
 }
 
-static void WriteScene(const snwSession* session, snwText* text)
+static void WriteStateScene(const snwSession* session, snwText* text)
 {
     const snwStage* stage = session->stage;
     const char* slash = strrchr(stage->origin, '/');
     snwText_Key(text, "scene");
     snwText_Open(text, '{');
-    Text(text, "name", session->sim->def->name);
-    Text(text, "opened", stage->name);
-    Text(text, "description", stage->file.description);
-    Text(text, "file", slash != NULL ? slash + 1 : stage->origin);
+    PutStateText(text, "name", session->sim->def->name);
+    PutStateText(text, "opened", stage->name);
+    PutStateText(text, "description", stage->file.description);
+    PutStateText(text, "file", slash != NULL ? slash + 1 : stage->origin);
     snwText_Close(text, '}');
 }
 
@@ -387,18 +387,18 @@ static void WriteOpen(const snwSession* session, snwText* text)
     snprintf(hash, sizeof hash, "%016" PRIx64, snwSim_Hash(sim));
 
     // What is open: names and clock, parameters, bodies, the recording.
-    WriteScene(session, text);
-    Text(text, "method", sim->method->name);
+    WriteStateScene(session, text);
+    PutStateText(text, "method", sim->method->name);
     Int(text, "frame", (int64_t)snwSim_GetStepCount(sim));
-    Real(text, "time", snwSim_GetTime(sim));
-    Real(text, "rate", sim->def->rate);
-    Text(text, "hash", hash);
+    PutStateReal(text, "time", snwSim_GetTime(sim));
+    PutStateReal(text, "rate", sim->def->rate);
+    PutStateText(text, "hash", hash);
     Vec3(text, "gravity", session->live.gravity);
     WriteParams(session, text);
     snwText_Key(text, "bodies");
     snwText_Open(text, '[');
     for (int i = 0; i < sim->bodyCount; ++i)
-        WriteBody(session, i, text);
+        WriteStateBody(session, i, text);
     snwText_Close(text, ']');
     WriteThings(session, text);
     WriteRecording(session, text);
@@ -409,11 +409,11 @@ void snwSession_WriteState(snwSession* session, snwText* text)
 {
     Int(text, "revision", (int64_t)session->revision);
     WriteLoading(session, text);
-    WriteMethods(text);
+    WriteStateMethods(text);
     Bool(text, "playing", session->playing);
     Bool(text, "diverged", session->diverged);
-    Real(text, "speed", session->speed);
-    Real(text, "realtime", session->realtime);
+    PutStateReal(text, "speed", session->speed);
+    PutStateReal(text, "realtime", session->realtime);
 
     // What holds without a scene, too, comes first; the rest only with one.
     if (session->sim != NULL)
@@ -446,8 +446,8 @@ static void WriteNames(const snwNames* names, const char* noteKey, bool sizes, s
     for (int i = 0; i < names->count; ++i)
     {
         snwText_Open(text, '{');
-        Text(text, "name", names->names[i]);
-        Text(text, noteKey, names->notes[i]);
+        PutStateText(text, "name", names->names[i]);
+        PutStateText(text, noteKey, names->notes[i]);
         if (sizes)
             Int(text, "bytes", (int64_t)names->sizes[i]);
         snwText_Close(text, '}');
@@ -455,7 +455,7 @@ static void WriteNames(const snwNames* names, const char* noteKey, bool sizes, s
     snwText_Close(text, ']');
 }
 
-static void WriteCharacters(snwText* text)
+static void WriteStateCharacters(snwText* text)
 {
     json_error_t error;
     snwText_Key(text, "characters");
@@ -465,8 +465,8 @@ static void WriteCharacters(snwText* text)
         const snwBuiltIn* character = snwBuiltIn_Get(i);
         json_t* document = json_loadb(character->text, character->size, 0, &error);
         snwText_Open(text, '{');
-        Text(text, "name", character->name);
-        Text(text, "description", json_string_value(json_object_get(document, "description")));
+        PutStateText(text, "name", character->name);
+        PutStateText(text, "description", json_string_value(json_object_get(document, "description")));
         snwText_Close(text, '}');
         json_decref(document);
     }
@@ -481,8 +481,8 @@ static void WritePresets(snwText* text)
     {
         const snwPresetInfo* info = snwPreset_GetInfo(i);
         snwText_Open(text, '{');
-        Text(text, "name", info->name);
-        Text(text, "help", info->help);
+        PutStateText(text, "name", info->name);
+        PutStateText(text, "help", info->help);
         snwText_Key(text, "material");
         WriteMaterial(text, &info->material);
         snwText_Close(text, '}');
@@ -497,11 +497,11 @@ void snwSession_WriteList(snwSession* session, snwText* text)
     snwText_Key(text, "scenes");
     WriteNames(&names, "description", false, text);
     snwNames_Free(session->context, &names);
-    WriteCharacters(text);
+    WriteStateCharacters(text);
     snwFolder_List(session, &names);
     snwText_Key(text, "files");
     WriteNames(&names, "kind", true, text);
     snwNames_Free(session->context, &names);
     WritePresets(text);
-    WriteMethods(text);
+    WriteStateMethods(text);
 }

@@ -9,12 +9,12 @@ snwStudioDef snwDefaultStudioDef(void)
     return (snwStudioDef){.folder = "sinew-studio", .server = snwDefaultServerDef()};
 }
 
-static void Tell(int client, const char* text, size_t size, void* user)
+static void TellClient(int client, const char* text, size_t size, void* user)
 {
     snwServer_Tell(user, client, text, size);
 }
 
-static void News(void* user)
+static void TellServerNews(void* user)
 {
     snwServer_News(user);
 }
@@ -24,7 +24,7 @@ static bool Post(void* user, int client, const char* text, size_t size)
     return snwSession_Post(user, client, text, size);
 }
 
-static void Leave(void* user, int client)
+static void LeaveClient(void* user, int client)
 {
     snwSession_Leave(user, client);
 }
@@ -46,15 +46,15 @@ static snwResult RunSession(snwServer* server, const snwStudioDef* def, snwMessa
     sessionDef.source = def->source;
     sessionDef.folder = def->folder;
     sessionDef.threads = def->threads;
-    sessionDef.tell = Tell;
-    sessionDef.news = News;
+    sessionDef.tell = TellClient;
+    sessionDef.news = TellServerNews;
     sessionDef.user = server;
     snwSession* session = NULL;
     snwResult result = snwCreateSession(&sessionDef, &session, message);
     if (result < 0)
         return result;
 
-    snwServerHost host = {Post, Leave, TakeFrame, TakeModel, session, snwSession_GetContext(session)};
+    snwServerHost host = {Post, LeaveClient, TakeFrame, TakeModel, session, snwSession_GetContext(session)};
     if (def->ready != NULL)
         def->ready(server, session, def->user);
 

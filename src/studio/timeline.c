@@ -8,8 +8,8 @@
 
 enum
 {
-    snw_firstFrames = 64,
-    snw_mostFrames = 1 << 16, // that are cached at a time
+    timeline_firstFrames = 64,
+    timeline_mostFrames = 1 << 16, // that are cached at a time
 };
 
 static int LastFrame(const snwSession* session)
@@ -42,9 +42,9 @@ static snwCachedFrame* FindFrame(const snwSession* session, int frame)
 static bool GrowRing(snwSession* session)
 {
     snwTimeline* timeline = &session->timeline;
-    int old = timeline->frames.count, count = old > 0 ? 2 * old : snw_firstFrames;
-    snwCachedFrame* data = count <= snw_mostFrames ? snwAllocArray(session->context, (size_t)count, sizeof *data)
-                                                   : NULL;
+    int old = timeline->frames.count, count = old > 0 ? 2 * old : timeline_firstFrames;
+    snwCachedFrame* data = count <= timeline_mostFrames ? snwAllocArray(session->context, (size_t)count, sizeof *data)
+                                                        : NULL;
     if (data == NULL)
         return false;
     for (int i = 0; i < old; ++i)

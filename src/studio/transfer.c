@@ -89,7 +89,7 @@ static snwResult FailFile(snwMessage* message, const char* name, const char* wha
     return snw_errorIo;
 }
 
-static bool IsThere(int folder, const char* name)
+static bool IsFileThere(int folder, const char* name)
 {
     struct stat info;
     return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
@@ -112,7 +112,7 @@ snwResult snwUpload_Begin(snwUpload* upload, int folder, const char* name, uint6
     {
         WriteNumbered(upload->name, sizeof upload->name, name, number);
         snprintf(upload->part, sizeof upload->part, "%s.part", upload->name);
-        if (!IsThere(folder, upload->name))
+        if (!IsFileThere(folder, upload->name))
             upload->file = openat(folder, upload->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
         else
             errno = EEXIST;
@@ -142,7 +142,7 @@ snwResult snwUpload_Write(snwUpload* upload, const void* data, size_t size, snwM
 
 // Someone else may have taken the name while the bytes came: the next free one is taken, by an empty file that only we
 // can have made, and the whole one then replaces it at once.
-static bool TakeName(snwUpload* upload)
+static bool TakeFreeName(snwUpload* upload)
 {
     char first[snw_maxTransferName];
     snprintf(first, sizeof first, "%s", upload->name);
@@ -167,7 +167,7 @@ snwResult snwUpload_Finish(snwUpload* upload, snwMessage* message)
     }
     bool sound = close(upload->file) == 0;
     upload->file = -1;
-    bool named = sound && TakeName(upload);
+    bool named = sound && TakeFreeName(upload);
     if (named && renameat(upload->folder, upload->part, upload->folder, upload->name) == 0)
         return snw_ok;
     FailFile(message, upload->name, "cannot keep the file");

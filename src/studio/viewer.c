@@ -116,7 +116,7 @@ bool snwViewer_WantsToSend(const snwViewer* viewer, const snwBlob* model, const 
     return model != NULL && (model->serial != viewer->model || WantsFrame(viewer, model, frame));
 }
 
-static void Begin(snwViewer* viewer, snwBlob* blob, bool text)
+static void BeginSending(snwViewer* viewer, snwBlob* blob, bool text)
 {
     viewer->sending = blob;
     viewer->sent = 0;
@@ -131,17 +131,17 @@ bool snwViewer_Choose(snwViewer* viewer, snwBlob* model, snwBlob* frame)
 
     // Texts first, then a model it has not seen, then a frame if it keeps up.
     if (viewer->textCount > 0)
-        Begin(viewer, TakeText(viewer), true);
+        BeginSending(viewer, TakeText(viewer), true);
     else if (model != NULL && model->serial != viewer->model)
     {
         snwBlob_Retain(model);
-        Begin(viewer, model, false);
+        BeginSending(viewer, model, false);
         viewer->model = model->serial;
     }
     else if (model != NULL && WantsFrame(viewer, model, frame))
     {
         snwBlob_Retain(frame);
-        Begin(viewer, frame, false);
+        BeginSending(viewer, frame, false);
         viewer->frame = frame->serial;
         viewer->underway[viewer->underwayCount++] = frame->serial;
     }

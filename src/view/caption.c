@@ -119,7 +119,7 @@ static const char* const s_glyphs[snw_glyphCount] = {
     /* ~ */ "iM0jV5nLdjHin",
 };
 
-static float Number(char c)
+static float HexValue(char c)
 {
     if (c >= '0' && c <= '9')
         return (float)(c - '0');
@@ -142,7 +142,7 @@ float snwText_Width(float size, const char* text)
     float units = 0;
     for (int bytes; *text != 0; text += bytes)
     {
-        units += Number(Glyph(text, &bytes)[0]);
+        units += HexValue(Glyph(text, &bytes)[0]);
         units += text[bytes] != 0 ? s_gap : 0;
     }
     return units * s_unit * size;
@@ -198,7 +198,7 @@ static Strokes MakeStrokes(const char* glyph, float x, float y, float size)
     for (const char* c = glyph + 1; *c != 0; c += 3)
     {
         // Pen moves, dots, lines and arcs; y counts from the baseline.
-        float px = Number(c[1]), py = Number(c[2]) - (float)s_baseline;
+        float px = HexValue(c[1]), py = HexValue(c[2]) - (float)s_baseline;
         if (*c == 'M' || *c == 'D')
         {
             strokes.penX = px;
@@ -228,7 +228,7 @@ static float SegmentCover(const Segment* s, float x, float y)
     return snwFloat_Clamp(s->radius + 0.5f - sqrtf(ex * ex + ey * ey), 0, 1);
 }
 
-static int Inside(float x, int limit)
+static int InsideCaption(float x, int limit)
 {
     return (int)snwFloat_Clamp(x, 0, (float)limit);
 }
@@ -236,8 +236,8 @@ static int Inside(float x, int limit)
 // Bytes are mixed as they are: dark text on light paper would look thin if light were mixed.
 static void Ink(snwImage* image, const Strokes* strokes, const float ink[3])
 {
-    int left = Inside(strokes->left, image->width), right = Inside(strokes->right + 1, image->width);
-    int top = Inside(strokes->top, image->height), bottom = Inside(strokes->bottom + 1, image->height);
+    int left = InsideCaption(strokes->left, image->width), right = InsideCaption(strokes->right + 1, image->width);
+    int top = InsideCaption(strokes->top, image->height), bottom = InsideCaption(strokes->bottom + 1, image->height);
     for (int y = top; y < bottom; ++y)
         for (int x = left; x < right; ++x)
         {
@@ -260,7 +260,7 @@ void snwImage_DrawText(snwImage* image, float x, float y, float size, snwFloat3 
         Strokes strokes = MakeStrokes(glyph, x, y, size);
         if (strokes.count > 0)
             Ink(image, &strokes, ink);
-        x += (Number(glyph[0]) + s_gap) * s_unit * size;
+        x += (HexValue(glyph[0]) + s_gap) * s_unit * size;
     }
 }
 
@@ -268,8 +268,8 @@ void snwImage_Fill(snwImage* image, int x, int y, int width, int height, snwFloa
 {
     float bytes[3];
     snwInk_ToBytes(color, bytes);
-    int left = Inside((float)x, image->width), right = Inside((float)(x + width), image->width);
-    int top = Inside((float)y, image->height), bottom = Inside((float)(y + height), image->height);
+    int left = InsideCaption((float)x, image->width), right = InsideCaption((float)(x + width), image->width);
+    int top = InsideCaption((float)y, image->height), bottom = InsideCaption((float)(y + height), image->height);
     for (int row = top; row < bottom; ++row)
         for (int column = left; column < right; ++column)
         {

@@ -117,27 +117,27 @@ static void PutHex(Work* work, int cell)
         PutFace(work, cell, v[sides[i][0]], v[sides[i][1]], v[sides[i][2]], v[sides[i][3]]);
 }
 
-static uint64_t PairKey(int a, int b)
+static uint64_t CornerPairKey(int a, int b)
 {
     return (uint64_t)(uint32_t)(a + 1) << 32 | (uint32_t)(b + 1);
 }
 
 // Stably by the two higher vertices and then by the two lower ones: equal faces become neighbours.
-static bool SortFaces(snwContext* context, Work* work, uint64_t* keys)
+static bool SortCutFaces(snwContext* context, Work* work, uint64_t* keys)
 {
     for (int i = 0; i < work->faceCount; ++i)
     {
-        keys[i] = PairKey(work->faces[i].sorted[2], work->faces[i].sorted[3]);
+        keys[i] = CornerPairKey(work->faces[i].sorted[2], work->faces[i].sorted[3]);
         work->order[i] = i;
     }
     if (!snwSortKeys(context, keys, work->order, work->faceCount))
         return false;
     for (int i = 0; i < work->faceCount; ++i)
-        keys[i] = PairKey(work->faces[work->order[i]].sorted[0], work->faces[work->order[i]].sorted[1]);
+        keys[i] = CornerPairKey(work->faces[work->order[i]].sorted[0], work->faces[work->order[i]].sorted[1]);
     return snwSortKeys(context, keys, work->order, work->faceCount);
 }
 
-static bool SameFace(const Face* a, const Face* b)
+static bool IsSameFace(const Face* a, const Face* b)
 {
     return a->sorted[0] == b->sorted[0] && a->sorted[1] == b->sorted[1] && a->sorted[2] == b->sorted[2] &&
            a->sorted[3] == b->sorted[3];
@@ -151,7 +151,7 @@ static void FindSeen(Work* work)
         int kept = 0;
         for (end = begin; end < work->faceCount; ++end)
         {
-            if (!SameFace(&work->faces[work->order[begin]], &work->faces[work->order[end]]))
+            if (!IsSameFace(&work->faces[work->order[begin]], &work->faces[work->order[end]]))
                 break;
             kept += work->kept[work->faces[work->order[end]].cell];
         }
@@ -183,7 +183,7 @@ static bool MakeFaces(snwContext* context, Work* work)
     }
 
     // What is seen is known once each face knows whether it has a neighbour.
-    made = made && SortFaces(context, work, keys);
+    made = made && SortCutFaces(context, work, keys);
     if (made)
         FindSeen(work);
     snwFree(context, keys);
@@ -229,7 +229,7 @@ static snwFloat3 FaceColor(const Work* work, const Face* face, int corner, bool 
     return bone ? def->boneColor : def->skinColor;
 }
 
-static void PutTriangle(Output* out, int a, int b, int c, uint8_t edges)
+static void PutCutTriangle(Output* out, int a, int b, int c, uint8_t edges)
 {
     int* t = out->triangles + 3 * (size_t)out->triangleCount;
     t[0] = a;
@@ -249,9 +249,9 @@ static void EmitFace(const Work* work, Output* out, const Face* face, bool bare)
         snwFloat3_Store(FaceColor(work, face, i, bare), out->colors + at);
         out->sources[out->vertexCount] = face->v[i];
     }
-    PutTriangle(out, first, first + 1, first + 2, corners == 3 ? 7 : 3);
+    PutCutTriangle(out, first, first + 1, first + 2, corners == 3 ? 7 : 3);
     if (corners == 4)
-        PutTriangle(out, first, first + 2, first + 3, 6);
+        PutCutTriangle(out, first, first + 2, first + 3, 6);
 }
 
 static snwResult EmitFaces(const Work* work, snwArena* arena, snwCutaway* cut, snwMessage* message)

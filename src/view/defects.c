@@ -64,14 +64,14 @@ static Defect DefectOf(uint8_t marks)
     return marks & snw_markDouble ? defect_double : defect_none;
 }
 
-static snwFloat3 PlaceOf(const Drawing* drawing, snwVec3 p)
+static snwFloat3 PlaceInDrawing(const Drawing* drawing, snwVec3 p)
 {
     return (snwFloat3){
         (float)(p.x - drawing->origin.x), (float)(p.y - drawing->origin.y), (float)(p.z - drawing->origin.z)};
 }
 
 // Triangles with corners of their own, for each has one colour.
-static bool AddSurface(Drawing* drawing, const snwDefectSurface* surface)
+static bool AddDefectSurface(Drawing* drawing, const snwDefectSurface* surface)
 {
     int count = surface->survey->triangleCount;
     float* positions = snwArena_Alloc(&drawing->arena, (size_t)count * 9 + 1, sizeof *positions);
@@ -86,7 +86,8 @@ static bool AddSurface(Drawing* drawing, const snwDefectSurface* surface)
     {
         Defect defect = DefectOf(surface->survey->marks[i / 3]);
         drawing->counts[defect] += i % 3 == 0;
-        snwFloat3_Store(PlaceOf(drawing, surface->vertices[surface->triangles[i / 3][i % 3]]), positions + 3 * i);
+        snwFloat3_Store(
+            PlaceInDrawing(drawing, surface->vertices[surface->triangles[i / 3][i % 3]]), positions + 3 * i);
         snwFloat3_Store(s_colors[defect], colors + 3 * i);
         triangles[i] = i;
     }
@@ -105,7 +106,7 @@ static bool AddSurface(Drawing* drawing, const snwDefectSurface* surface)
     return true;
 }
 
-static void AddEdges(Drawing* drawing, const snwDefectSurface* surface)
+static void MarkDefectEdges(Drawing* drawing, const snwDefectSurface* surface)
 {
     const snwSurvey* survey = surface->survey;
     for (int i = 0; i < survey->markedEdgeCount; ++i)
@@ -113,12 +114,12 @@ static void AddEdges(Drawing* drawing, const snwDefectSurface* surface)
         const snwMarkedEdge* edge = &survey->edges[i];
         Defect defect = edge->mark == snw_edgeOpen ? defect_open : defect_crowded;
         if (++drawing->counts[defect] <= snw_maxEdgeLines)
-            snwGizmos_AddCapsule(&drawing->lines, PlaceOf(drawing, surface->vertices[edge->a]),
-                PlaceOf(drawing, surface->vertices[edge->b]), (float)(0.006 * drawing->size), s_colors[defect]);
+            snwGizmos_AddCapsule(&drawing->lines, PlaceInDrawing(drawing, surface->vertices[edge->a]),
+                PlaceInDrawing(drawing, surface->vertices[edge->b]), (float)(0.006 * drawing->size), s_colors[defect]);
     }
 }
 
-static void Measure(Drawing* drawing)
+static void MeasureView(Drawing* drawing)
 {
     const snwDefectsDef* def = drawing->def;
     snwVec3 lower = def->surfaces[0].survey->lower, upper = def->surfaces[0].survey->upper;
@@ -134,18 +135,18 @@ static void Measure(Drawing* drawing)
     drawing->size = fmax(upper.x - lower.x, fmax(upper.y - lower.y, upper.z - lower.z));
 }
 
-static snwResult Gather(Drawing* drawing, snwMessage* message)
+static snwResult GatherLooks(Drawing* drawing, snwMessage* message)
 {
     const snwDefectsDef* def = drawing->def;
     drawing->looks = snwArena_Alloc(&drawing->arena, (size_t)def->surfaceCount + 1, sizeof *drawing->looks);
     if (drawing->looks == NULL)
         return snwFailMemory(message);
-    Measure(drawing);
+    MeasureView(drawing);
     for (int i = 0; i < def->surfaceCount; ++i)
     {
-        if (!AddSurface(drawing, &def->surfaces[i]))
+        if (!AddDefectSurface(drawing, &def->surfaces[i]))
             return snwFailMemory(message);
-        AddEdges(drawing, &def->surfaces[i]);
+        MarkDefectEdges(drawing, &def->surfaces[i]);
     }
     if (drawing->lookCount == 0)
         return snwFail(message, snw_errorInput, NULL, "there are no triangles to draw");
@@ -186,7 +187,7 @@ static snwResult DrawView(Drawing* drawing, float azimuth, snwImage* tile, snwMe
     return snwDrawPortrait(drawing->context, &view, tile, message);
 }
 
-static snwResult DrawSheet(Drawing* drawing, snwSheet* sheet, snwMessage* message)
+static snwResult DrawDefectSheet(Drawing* drawing, snwSheet* sheet, snwMessage* message)
 {
     static const char* const row[] = {""};
     static const char* const columns[] = {"from the front", "from behind"};
@@ -224,9 +225,9 @@ snwResult snwDrawDefects(snwContext* context, const snwDefectsDef* def, snwImage
             "a picture of %d surfaces, %d pixels", def->surfaceCount, def->size);
     Drawing drawing = {.context = context, .def = def, .arena = {.context = context}, .lines = {.context = context}};
     snwSheet sheet = {0};
-    snwResult result = Gather(&drawing, message);
+    snwResult result = GatherLooks(&drawing, message);
     if (result >= 0)
-        result = DrawSheet(&drawing, &sheet, message);
+        result = DrawDefectSheet(&drawing, &sheet, message);
     if (result >= 0)
         *image = sheet.image;
     else

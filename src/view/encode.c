@@ -120,7 +120,7 @@ static void ReadLastLine(const char* logPath, char line[160])
     fclose(file);
 }
 
-static snwResult Explain(const snwEncodeDef* def, int error, int status, snwMessage* message)
+static snwResult ExplainEncoding(const snwEncodeDef* def, int error, int status, snwMessage* message)
 {
     // It went well: the log is of no use.
     if (error == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -161,7 +161,7 @@ enum
     snw_maxArguments = 40
 };
 
-static void Append(char** arguments, int* count, const char* const* more)
+static void AppendArguments(char** arguments, int* count, const char* const* more)
 {
     for (; *more != NULL && *count < snw_maxArguments - 1; ++more)
         arguments[(*count)++] = (char*)*more; // posix_spawn wants char*, but changes nothing
@@ -181,7 +181,7 @@ static void FormatGifFilter(const snwEncodeDef* def, char* filter, size_t capaci
         def->frameCount, def->framesPerSecond < 50 ? def->framesPerSecond : 50.0);
 }
 
-static snwResult Encode(const snwEncodeDef* def, const char* pattern, const char* target, snwMessage* message)
+static snwResult EncodeVideo(const snwEncodeDef* def, const char* pattern, const char* target, snwMessage* message)
 {
     char rate[32], count[32], gifFilter[224];
     FormatGifFilter(def, gifFilter, sizeof gifFilter);
@@ -195,10 +195,10 @@ static snwResult Encode(const snwEncodeDef* def, const char* pattern, const char
     const char* gif[] = {"-filter_complex", gifFilter, "-f", "gif", target, NULL};
     char* arguments[snw_maxArguments];
     int argumentCount = 0, status = 0;
-    Append(arguments, &argumentCount, input);
-    Append(arguments, &argumentCount, snwHasEnding(def->film, ".gif") ? gif : mp4);
+    AppendArguments(arguments, &argumentCount, input);
+    AppendArguments(arguments, &argumentCount, snwHasEnding(def->film, ".gif") ? gif : mp4);
     int error = RunProgram(arguments, def, &status);
-    return Explain(def, error, status, message);
+    return ExplainEncoding(def, error, status, message);
 }
 
 snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage* message)
@@ -217,7 +217,7 @@ snwResult snwEncodeFilm(snwContext* context, const snwEncodeDef* def, snwMessage
     if (pattern != NULL && target != NULL)
     {
         snprintf(target, capacity, "file:%s", output.part);
-        result = Encode(def, pattern, target, message);
+        result = EncodeVideo(def, pattern, target, message);
     }
     else
     {

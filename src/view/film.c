@@ -66,7 +66,7 @@ static snwResult CheckCamera(const snwCameraDef* camera, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult CheckDef(const snwFilmDef* def, snwMessage* message)
+static snwResult CheckFilmDef(const snwFilmDef* def, snwMessage* message)
 {
     if (def->width < 16 || def->width > 8192 || def->height < 16 || def->height > 8192)
         return snwFail(message, snw_errorArgument, "give 16 to 8192 pixels for each", "the picture size is %d x %d",
@@ -134,7 +134,7 @@ static snwResult CheckOutputs(snwFilm* film, snwMessage* message)
     return result;
 }
 
-static char* JoinPath(snwContext* context, const char* directory, const char* name)
+static char* JoinFilmPath(snwContext* context, const char* directory, const char* name)
 {
     size_t capacity = strlen(directory) + strlen(name) + 2;
     char* path = snwAlloc(context, capacity);
@@ -150,8 +150,8 @@ static bool CopyTexts(snwFilm* film, const snwFilmDef* def)
     film->def.filmPath = def->filmPath != NULL ? snwCopyText(context, def->filmPath) : NULL;
     film->def.picturePath = def->picturePath != NULL ? snwCopyText(context, def->picturePath) : NULL;
     const char* directory = def->directory != NULL ? def->directory : ".";
-    film->frameDirectory = JoinPath(context, directory, "frames");
-    film->logPath = JoinPath(context, directory, "ffmpeg.log");
+    film->frameDirectory = JoinFilmPath(context, directory, "frames");
+    film->logPath = JoinFilmPath(context, directory, "ffmpeg.log");
     return film->frameDirectory != NULL && film->logPath != NULL && !film->def.directory == !def->directory &&
            !film->def.filmPath == !def->filmPath && !film->def.picturePath == !def->picturePath;
 }
@@ -160,7 +160,7 @@ snwResult snwCreateFilm(
     snwContext* context, const snwFilmDef* def, snwScene* scene, snwFilm** result, snwMessage* message)
 {
     *result = NULL;
-    snwResult checked = CheckDef(def, message);
+    snwResult checked = CheckFilmDef(def, message);
     if (checked < 0)
         return checked;
     snwFilm* film = snwAlloc(context, sizeof *film);
@@ -241,7 +241,7 @@ void snwDestroyFilm(snwFilm* film)
 // Keeping frames
 
 // The film's own clock decides which frames of the run are seen.
-static bool IsDue(const snwFilm* film, double time)
+static bool IsFrameDue(const snwFilm* film, double time)
 {
     return time - film->firstTime >= film->frames.count / film->framesPerSecond - 1e-6;
 }
@@ -251,7 +251,7 @@ static snwResult AddFrame(snwFilm* film, snwSim* sim, double time, snwMessage* m
     if (snwSim_GetScene(sim) != film->scene)
         return snwFail(message, snw_errorArgument, "make one film per scene", "the sim shows another scene");
     snwResult result = film->frames.count == 0 ? snwFilm_MeetBodies(film, sim, message) : snw_ok;
-    if (result < 0 || !IsDue(film, time))
+    if (result < 0 || !IsFrameDue(film, time))
         return result;
     snwFilmFrame frame = {0};
     result = snwFilm_CopyFrame(film, sim, &frame, message);
@@ -285,7 +285,7 @@ typedef struct Progress
     int done, total;
 } Progress;
 
-static snwResult Advance(Progress* progress, snwMessage* message)
+static snwResult AdvanceProgress(Progress* progress, snwMessage* message)
 {
     progress->done++;
     snwResult result = progress->report != NULL ? progress->report(progress->done, progress->total, progress->user)
@@ -293,14 +293,14 @@ static snwResult Advance(Progress* progress, snwMessage* message)
     return result >= 0 ? snw_ok : snwFail(message, result, "what was drawn is kept", "the drawing was stopped");
 }
 
-static snwResult DrawPicture(snwFilm* film, Progress* progress, snwMessage* message)
+static snwResult DrawFilmPicture(snwFilm* film, Progress* progress, snwMessage* message)
 {
     int samples = film->def.samples * snw_pictureGain;
     snwResult result = snwFilm_Draw(film, snwFilm_TellingFrame(film), samples < 256 ? samples : 256, message);
     if (result >= 0)
         result = snwImage_WritePng(
             film->context, &film->image, film->def.picturePath, snw_pictureEffort, film->def.overwrite, message);
-    return result >= 0 ? Advance(progress, message) : result;
+    return result >= 0 ? AdvanceProgress(progress, message) : result;
 }
 
 static snwResult DrawFrames(snwFilm* film, char* path, size_t capacity, Progress* progress, snwMessage* message)
@@ -317,7 +317,7 @@ static snwResult DrawFrames(snwFilm* film, char* path, size_t capacity, Progress
             result = snwImage_WritePng(
                 film->context, &film->image, path, snw_frameEffort, film->def.overwrite, message);
         if (result >= 0)
-            result = Advance(progress, message);
+            result = AdvanceProgress(progress, message);
     }
     return result;
 }
@@ -331,7 +331,7 @@ static void RemoveStale(const snwFilm* film, char* path, size_t capacity)
     while (film->def.overwrite && unlink(path) == 0);
 }
 
-static void RemoveFrames(snwFilm* film, char* path, size_t capacity)
+static void RemoveFilmFrames(snwFilm* film, char* path, size_t capacity)
 {
     for (int i = 0; i < film->frames.count; ++i)
     {
@@ -367,7 +367,7 @@ static snwResult DrawFilm(snwFilm* film, Progress* progress, snwMessage* message
     if (result >= 0 && film->def.keepFrames)
         RemoveStale(film, path, capacity);
     else if (result >= 0)
-        RemoveFrames(film, path, capacity);
+        RemoveFilmFrames(film, path, capacity);
     snwFree(film->context, path);
     return result;
 }
@@ -382,7 +382,7 @@ snwResult snwFilm_Finish(snwFilm* film, snwFilmProgressFn* report, void* user, s
     Progress progress = {report, user, 0, (picture ? 1 : 0) + (frames ? film->frames.count : 0)};
     snwResult result = snwFilm_SetUp(film, message);
     if (result >= 0 && picture)
-        result = DrawPicture(film, &progress, message);
+        result = DrawFilmPicture(film, &progress, message);
     if (result >= 0 && frames)
         result = DrawFilm(film, &progress, message);
     return result;

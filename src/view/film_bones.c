@@ -13,7 +13,7 @@ typedef struct Fit
     snwMat3 spread;    // sum of (now - mean) (rest - mean)^T
 } Fit;
 
-static snwVec3 Now(const snwVertices* now, int vertex)
+static snwVec3 VertexNow(const snwVertices* now, int vertex)
 {
     const float* p = (const float*)((const char*)now->positions + (size_t)vertex * (size_t)now->stride);
     return (snwVec3){(double)p[0], (double)p[1], (double)p[2]};
@@ -53,7 +53,7 @@ static snwTransform FitBone(const snwCharacterDef* character, const snwVertices*
         double weight = Weight(character, owners, owns, bone, v);
         fit.weight += weight;
         fit.rest = snwVec3_Add(fit.rest, snwVec3_Scale(character->vertices[v], weight));
-        fit.now = snwVec3_Add(fit.now, snwVec3_Scale(Now(now, v), weight));
+        fit.now = snwVec3_Add(fit.now, snwVec3_Scale(VertexNow(now, v), weight));
     }
 
     if (!(fit.weight > 0))
@@ -66,8 +66,9 @@ static snwTransform FitBone(const snwCharacterDef* character, const snwVertices*
     {
         double weight = Weight(character, owners, owns, bone, v);
         if (weight > 0)
-            fit.spread = snwMat3_Add(fit.spread, snwMat3_Outer(snwVec3_Scale(snwVec3_Sub(Now(now, v), fit.now), weight),
-                                                     snwVec3_Sub(character->vertices[v], fit.rest)));
+            fit.spread = snwMat3_Add(
+                fit.spread, snwMat3_Outer(snwVec3_Scale(snwVec3_Sub(VertexNow(now, v), fit.now), weight),
+                                snwVec3_Sub(character->vertices[v], fit.rest)));
     }
 
     snwTransform result = {.rotation = snwQuat_FromMat3(snwPolar3_Compute(fit.spread).rotation)};

@@ -44,7 +44,7 @@ static snwResult GetPoints(const snwFilm* film, snwSim* sim, int body, snwVertic
     return snw_ok;
 }
 
-static bool CopySkin(snwContext* context, const snwSkin* skin, snwFilmBody* body)
+static bool CopySkinTriangles(snwContext* context, const snwSkin* skin, snwFilmBody* body)
 {
     body->triangleCount = skin->triangleCount;
     if (skin->triangleCount == 0)
@@ -64,7 +64,7 @@ static bool ShowsFlesh(const snwFilm* film, const snwFilmBody* body)
            (film->def.look == snw_filmElements && finer);
 }
 
-static snwFilmSurface* FindSurface(const snwFilm* film, int body)
+static snwFilmSurface* FindSameSurface(const snwFilm* film, int body)
 {
     for (int i = 0; i < body; ++i)
         if (film->bodies[i].character == film->bodies[body].character)
@@ -73,13 +73,13 @@ static snwFilmSurface* FindSurface(const snwFilm* film, int body)
 }
 
 // Every frame keeps all points of all bodies, so many bodies get coarser surfaces.
-static snwResult MakeSurface(snwFilm* film, int index, snwMessage* message)
+static snwResult MakeFilmSurface(snwFilm* film, int index, snwMessage* message)
 {
     snwFilmBody* body = &film->bodies[index];
     if (!ShowsFlesh(film, body) || body->triangleCount == 0)
         return snw_ok;
     double detail = fmax(50, 120 / sqrt(film->bodyCount));
-    body->surface = FindSurface(film, index);
+    body->surface = FindSameSurface(film, index);
 
     if (body->surface == NULL)
     {
@@ -153,9 +153,9 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
         body->vertexCount = points.count;
         body->firstBone = film->boneCount;
         body->firstHandle = film->handleCount;
-        if (!CopySkin(film->context, &skin, body))
+        if (!CopySkinTriangles(film->context, &skin, body))
             return snwFailMemory(message);
-        snwResult result = MakeSurface(film, i, message);
+        snwResult result = MakeFilmSurface(film, i, message);
         if (result >= 0 && film->def.look == snw_filmBones)
             result = snwFilmSkeleton_Make(film->context, def->bodies[i].character, &body->skeleton, message);
         if (result < 0)
@@ -177,12 +177,12 @@ snwResult snwFilm_MeetBodies(snwFilm* film, snwSim* sim, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Values at vertices
 
-static const float* At(const float* data, int stride, int index)
+static const float* CapturedAt(const float* data, int stride, int index)
 {
     return (const float*)((const char*)data + (size_t)index * (size_t)stride);
 }
 
-static const snwContact* ContactAt(const snwContacts* contacts, int index)
+static const snwContact* FilmContactAt(const snwContacts* contacts, int index)
 {
     return (const snwContact*)((const char*)contacts->data + (size_t)index * (size_t)contacts->stride);
 }
@@ -199,7 +199,7 @@ static void CopyValues(snwFilm* film, const snwSim* sim, int index, snwFilmFrame
 // ---------------------------------------------------------------------------------------------------------------------
 // Bones and overlays
 
-static snwResult CopyBones(snwFilm* film, const snwSim* sim, snwFilmFrame* frame, snwMessage* message)
+static snwResult CaptureBones(snwFilm* film, const snwSim* sim, snwFilmFrame* frame, snwMessage* message)
 {
     snwResult result = snw_ok;
     for (int i = 0; result >= 0 && i < film->bodyCount; ++i)
@@ -230,7 +230,7 @@ static void FindPressure(const snwFilm* film, const snwContacts* contacts, snwFi
     snwVec3 o = film->origin;
     for (int i = 0; i < contacts->count; ++i)
     {
-        const snwContact* contact = ContactAt(contacts, i);
+        const snwContact* contact = FilmContactAt(contacts, i);
         double up = contact->normal[1] > 0.5f ? fmax((double)contact->force[1], 0) : 0;
         for (int k = 0; k < 3; ++k)
             sum[k] += up * (double)contact->position[k];
@@ -265,7 +265,7 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
     // The strongest, if there are more than anybody could draw.
     for (int i = 0; made && i < contacts->count; ++i)
     {
-        keys[i] = ContactKey(ContactAt(contacts, i));
+        keys[i] = ContactKey(FilmContactAt(contacts, i));
         order[i] = i;
     }
 
@@ -274,7 +274,7 @@ static snwResult CopyContacts(snwFilm* film, const snwContacts* contacts, snwFil
     // Seen from the film's origin, so that floats suffice far away.
     for (int i = 0; made && i < kept; ++i)
     {
-        const snwContact* contact = ContactAt(contacts, order[i]);
+        const snwContact* contact = FilmContactAt(contacts, order[i]);
         snwFloat3 place = snwFloat3_Sub(snwFloat3_Load(contact->position), snwFloat3_FromVec3(film->origin));
         frame->contacts[i] = (snwFilmContact){place, snwFloat3_Load(contact->force)};
     }
@@ -290,7 +290,8 @@ static void PutPin(const snwFilm* film, const snwSim* sim, int body, int vertex,
     snwVertices now = {0};
     snwSim_SeeVertices(sim, body, 1, film->origin, &now);
     if (vertex >= 0 && vertex < now.count)
-        memcpy(frame->pins + 3 * (size_t)frame->pinCount++, At(now.positions, now.stride, vertex), 3 * sizeof(float));
+        memcpy(frame->pins + 3 * (size_t)frame->pinCount++, CapturedAt(now.positions, now.stride, vertex),
+            3 * sizeof(float));
 }
 
 // The scene's pins that hold now, and vertices that a command holds.
@@ -329,7 +330,7 @@ static snwResult CopyOverlays(snwFilm* film, const snwSim* sim, snwFilmFrame* fr
 // ---------------------------------------------------------------------------------------------------------------------
 
 // What the body's motion does to surfaces that are finer than the body, a smile, and where its bones are.
-static void ShowMotion(const snwFilm* film, snwSim* sim, int index)
+static void CaptureMotion(const snwFilm* film, snwSim* sim, int index)
 {
     const snwFilmBody* body = &film->bodies[index];
     const snwMotionDef* motion = snwSim_BodyMotion(sim, index);
@@ -378,7 +379,7 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
                 message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
         bool given = film->shown != NULL && film->shown->surfaces != NULL && index == 0 &&
                      body->surface->prepared != NULL;
-        ShowMotion(film, sim, index);
+        CaptureMotion(film, sim, index);
         if (given)
             snwFilmSurface_TakeSkins(body->surface, film->shown->surfaces, frame->positions + body->first);
         else
@@ -394,8 +395,8 @@ static snwResult CopyBody(snwFilm* film, snwSim* sim, int index, snwFilmFrame* f
     if (GetPoints(film, sim, index, &points, &skin) < 0 || points.count != body->vertexCount)
         return snwFail(message, snw_errorArgument, "make one film per sim", "body %d of the sim has changed", index);
     for (int v = 0; v < points.count; ++v)
-        memcpy(
-            frame->positions + body->first + 3 * (size_t)v, At(points.positions, points.stride, v), 3 * sizeof(float));
+        memcpy(frame->positions + body->first + 3 * (size_t)v, CapturedAt(points.positions, points.stride, v),
+            3 * sizeof(float));
     if (frame->values != NULL)
         CopyValues(film, sim, index, frame);
     return snw_ok;
@@ -445,6 +446,6 @@ snwResult snwFilm_CopyFrame(snwFilm* film, snwSim* sim, snwFilmFrame* frame, snw
     if (result >= 0)
         CopyProps(film, sim, frame);
     if (result >= 0 && frame->bones != NULL)
-        result = CopyBones(film, sim, frame, message);
+        result = CaptureBones(film, sim, frame, message);
     return result >= 0 ? CopyOverlays(film, sim, frame, message) : result;
 }

@@ -30,7 +30,7 @@ typedef struct Bounds
     snwFloat3 lower, upper;
 } Bounds;
 
-static void Grow(Bounds* bounds, snwFloat3 p)
+static void GrowBounds(Bounds* bounds, snwFloat3 p)
 {
     if (!snwFloat3_IsFinite(p))
         return;
@@ -49,8 +49,8 @@ static void GrowByProps(const snwFilm* film, int frame, Bounds* bounds)
         far += prop->kind == snw_colliderCapsule ? prop->size.y : 0.0;
         float reach = (float)far;
         snwFloat3 centre = snwFloat3_FromVec3(film->frames.data[frame].props[i].position);
-        Grow(bounds, snwFloat3_Add(centre, (snwFloat3){reach, reach, reach}));
-        Grow(bounds, snwFloat3_Sub(centre, (snwFloat3){reach, reach, reach}));
+        GrowBounds(bounds, snwFloat3_Add(centre, (snwFloat3){reach, reach, reach}));
+        GrowBounds(bounds, snwFloat3_Sub(centre, (snwFloat3){reach, reach, reach}));
     }
 }
 
@@ -61,14 +61,14 @@ static Bounds BodyBounds(const snwFilm* film)
     {
         GrowByProps(film, f, &bounds);
         for (size_t i = 0; i + 2 < film->floatCount; i += 3)
-            Grow(&bounds, snwFloat3_Load(film->frames.data[f].positions + i));
+            GrowBounds(&bounds, snwFloat3_Load(film->frames.data[f].positions + i));
     }
     if (bounds.lower.x > bounds.upper.x)
         bounds = (Bounds){{-0.5f, 0, -0.5f}, {0.5f, 1, 0.5f}};
     return bounds;
 }
 
-static snwFloat3 Corner(snwVec3 lower, snwVec3 upper, int corner)
+static snwFloat3 CornerOfBox(snwVec3 lower, snwVec3 upper, int corner)
 {
     return (snwFloat3){(float)(corner & 1 ? upper.x : lower.x), (float)(corner & 2 ? upper.y : lower.y),
         (float)(corner & 4 ? upper.z : lower.z)};
@@ -91,7 +91,7 @@ static void FrameCollider(const snwFilm* film, int index, snwFraming* framing)
             continue;
         for (int c = 0; c < 8; ++c)
             snwFraming_Add(
-                framing, snwFloat3_Add(centre, snwFloat3_Rotate(transform->rotation, Corner(lower, upper, c))));
+                framing, snwFloat3_Add(centre, snwFloat3_Rotate(transform->rotation, CornerOfBox(lower, upper, c))));
     }
 }
 
@@ -108,7 +108,7 @@ static void FrameGround(const snwFilm* film, int index, const Bounds* bounds, sn
     snwFraming_Add(framing, (snwFloat3){centre.x, height, centre.z});
 }
 
-static snwFloat3 TurnBy(snwFloat3 v, float angle)
+static snwFloat3 TurnAboutY(snwFloat3 v, float angle)
 {
     float c = cosf(angle), s = sinf(angle);
     return (snwFloat3){c * v.x + s * v.z, v.y, c * v.z - s * v.x};
@@ -124,7 +124,8 @@ static void FrameBodyPoint(const snwFilm* film, snwFraming* framing, snwFloat3 p
     }
     snwFloat3 arm = snwFloat3_Sub(point, film->turnPoint);
     for (int i = 0; i < snw_turnSteps; ++i)
-        snwFraming_Add(framing, snwFloat3_Add(film->turnPoint, TurnBy(arm, 2 * SNW_PIF * (float)i / snw_turnSteps)));
+        snwFraming_Add(
+            framing, snwFloat3_Add(film->turnPoint, TurnAboutY(arm, 2 * SNW_PIF * (float)i / snw_turnSteps)));
 }
 
 static void PlaceCamera(snwFilm* film, const Bounds* bounds)
@@ -175,10 +176,10 @@ static snwCamera CameraAt(const snwFilm* film, int frame)
         return camera;
     float angle = 2 * SNW_PIF * (float)(frame % (film->frames.count - 1)) / (float)(film->frames.count - 1);
     snwFloat3 arm = snwFloat3_Sub(camera.position, film->turnPoint);
-    camera.position = snwFloat3_Add(film->turnPoint, TurnBy(arm, angle));
-    camera.right = TurnBy(camera.right, angle);
-    camera.up = TurnBy(camera.up, angle);
-    camera.forward = TurnBy(camera.forward, angle);
+    camera.position = snwFloat3_Add(film->turnPoint, TurnAboutY(arm, angle));
+    camera.right = TurnAboutY(camera.right, angle);
+    camera.up = TurnAboutY(camera.up, angle);
+    camera.forward = TurnAboutY(camera.forward, angle);
     return camera;
 }
 
@@ -414,7 +415,7 @@ static snwResult AddSkeleton(snwFilm* film, snwFilmBody* body, snwMessage* messa
     return snwPicture_AddSkin(&film->picture, &skin, snwGizmo_boneColor, &body->skeletonMesh, message);
 }
 
-static snwResult AddBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
+static snwResult AddFilmBody(snwFilm* film, snwFilmBody* body, snwMessage* message)
 {
     if (body->triangleCount == 0)
         return AddBalls(film, body, message);
@@ -463,7 +464,7 @@ snwResult snwFilm_SetUp(snwFilm* film, snwMessage* message)
         film->scale = MakeScale(film);
     snwResult result = snw_ok;
     for (int i = 0; result >= 0 && i < film->bodyCount; ++i)
-        result = AddBody(film, &film->bodies[i], message);
+        result = AddFilmBody(film, &film->bodies[i], message);
     const snwColliderDef* colliders = snwScene_GetDef(film->scene)->colliders;
 
     // The ground, then other colliders, then props in colours of their own.
@@ -551,7 +552,7 @@ snwResult snwFilm_Draw(snwFilm* film, int frame, int samples, snwMessage* messag
 // ---------------------------------------------------------------------------------------------------------------------
 // The frame to show
 
-static float EdgeLength(const float* positions, int a, int b)
+static float LengthOfEdge(const float* positions, int a, int b)
 {
     return snwFloat3_Length(
         snwFloat3_Sub(snwFloat3_Load(positions + 3 * (size_t)a), snwFloat3_Load(positions + 3 * (size_t)b)));
@@ -568,7 +569,7 @@ static double Strain(const snwFilm* film, const snwFilmBody* body, int frame)
         const int* v = body->triangles + 3 * (size_t)t;
         for (int i = 0; i < 3; ++i)
         {
-            double before = EdgeLength(rest, v[i], v[(i + 1) % 3]), after = EdgeLength(now, v[i], v[(i + 1) % 3]);
+            double before = LengthOfEdge(rest, v[i], v[(i + 1) % 3]), after = LengthOfEdge(now, v[i], v[(i + 1) % 3]);
             double change = before > 0 ? after / before - 1 : 0;
             sum += change * change;
         }

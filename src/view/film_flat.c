@@ -34,7 +34,7 @@ bool snwFilm_IsFlat(const snwFilm* film)
 // The view
 
 // What has no end is seen from below the figures; others whole, if they are near and no larger than what is shown.
-static void FrameCollider(const snwFilm* film, int index, snwFraming* framing)
+static void FrameFlatCollider(const snwFilm* film, int index, snwFraming* framing)
 {
     const snwColliderDef* collider = &snwScene_GetDef(film->scene)->colliders[index];
     snwVec3 lower, upper;
@@ -74,7 +74,7 @@ snwCamera snwFilm_FlatCamera(const snwFilm* film)
         snwFilm_FrameHandles(film, f, &framing);
     }
     for (int c = 0; c < film->colliderCount; ++c)
-        FrameCollider(film, c, &framing);
+        FrameFlatCollider(film, c, &framing);
     return snwFraming_End(&framing);
 }
 
@@ -112,7 +112,7 @@ typedef struct Cut
     bool failed;
 } Cut;
 
-static void AddTriangle(Cut* cut, const double a[2], const double b[2], const double c[2])
+static void AddFlatTriangle(Cut* cut, const double a[2], const double b[2], const double c[2])
 {
     const double* all[3] = {a, b, c};
     for (int i = 0; i < 3; ++i)
@@ -125,8 +125,8 @@ static void AddTriangle(Cut* cut, const double a[2], const double b[2], const do
 static void AddRectangle(Cut* cut, double left, double bottom, double right, double top)
 {
     const double a[2] = {left, bottom}, b[2] = {right, bottom}, c[2] = {right, top}, d[2] = {left, top};
-    AddTriangle(cut, a, b, c);
-    AddTriangle(cut, a, c, d);
+    AddFlatTriangle(cut, a, b, c);
+    AddFlatTriangle(cut, a, c, d);
 }
 
 // Round ends half a length above and below; 0: a disc.
@@ -140,11 +140,11 @@ static void AddStadium(Cut* cut, double radius, double half)
         points[i][1] = radius * sin(angle) + (i < snw_roundSides / 2 ? half : -half);
     }
     for (int i = 0; i < snw_roundSides; ++i)
-        AddTriangle(cut, (const double[2]){0, 0}, points[i], points[(i + 1) % snw_roundSides]);
+        AddFlatTriangle(cut, (const double[2]){0, 0}, points[i], points[(i + 1) % snw_roundSides]);
 }
 
 // Walls as thick as the picture is wide.
-static void AddRoom(Cut* cut, snwVec3 half, double far)
+static void AddFlatRoom(Cut* cut, snwVec3 half, double far)
 {
     AddRectangle(cut, -half.x - far, -half.y - far, half.x + far, -half.y);
     AddRectangle(cut, -half.x - far, half.y, half.x + far, half.y + far);
@@ -152,7 +152,7 @@ static void AddRoom(Cut* cut, snwVec3 half, double far)
     AddRectangle(cut, half.x, -half.y, half.x + far, half.y);
 }
 
-static void AddStairs(Cut* cut, const snwColliderDef* collider, double far)
+static void AddFlatStairs(Cut* cut, const snwColliderDef* collider, double far)
 {
     double run = collider->size.x, rise = collider->size.y;
     AddRectangle(cut, -far, -far, 0, 0);
@@ -169,13 +169,13 @@ static void AddHeights(Cut* cut, const snwColliderDef* collider, double far)
     {
         double x = first + i * spacing;
         const double a[2] = {x, -far}, b[2] = {x + spacing, -far}, c[2] = {x + spacing, row[i + 1]}, d[2] = {x, row[i]};
-        AddTriangle(cut, a, b, c);
-        AddTriangle(cut, a, c, d);
+        AddFlatTriangle(cut, a, b, c);
+        AddFlatTriangle(cut, a, c, d);
     }
 }
 
 // A mesh is drawn as the outline that it has from the front: all of its triangles, flat.
-static void AddSurface(Cut* cut, const snwColliderDef* collider)
+static void AddColliderOutline(Cut* cut, const snwColliderDef* collider)
 {
     for (int i = 0; i < collider->triangleCount; ++i)
     {
@@ -188,7 +188,7 @@ static void AddSurface(Cut* cut, const snwColliderDef* collider)
         }
         double turn = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[1][1] - p[0][1]) * (p[2][0] - p[0][0]);
         if (turn > 0) // those that look to the front cover all of it
-            AddTriangle(cut, p[0], p[1], p[2]);
+            AddFlatTriangle(cut, p[0], p[1], p[2]);
     }
 }
 
@@ -210,16 +210,16 @@ static void CutCollider(Cut* cut, const snwColliderDef* collider, double far)
             AddRectangle(cut, -collider->size.x, -collider->size.y, collider->size.x, collider->size.y);
             break;
         case snw_colliderRoom:
-            AddRoom(cut, collider->size, far);
+            AddFlatRoom(cut, collider->size, far);
             break;
         case snw_colliderStairs:
-            AddStairs(cut, collider, far);
+            AddFlatStairs(cut, collider, far);
             break;
         case snw_colliderHeightfield:
             AddHeights(cut, collider, far);
             break;
         default:
-            AddSurface(cut, collider);
+            AddColliderOutline(cut, collider);
             break;
     }
 }

@@ -19,7 +19,7 @@ static const snwFloat3 s_bone = {0.80f, 0.74f, 0.58f};
 // What is given
 
 // What the first step will do is seen in the first frame, or marks would flash.
-static void Hear(const snwCommand* command, int body, uint64_t step, uint32_t* given)
+static void HearFirstStep(const snwCommand* command, int body, uint64_t step, uint32_t* given)
 {
     uint64_t end = step > 0 ? step : 1;
     if (command->kind == snw_commandHandle && command->body == body && command->step < end)
@@ -39,9 +39,9 @@ static void FindGiven(const snwSim* sim, int body, int count, uint32_t* given)
         if (def->clips[i].target == snw_clipHandle && def->clips[i].body == body)
             given[def->clips[i].index] = def->clips[i].given;
     for (int i = 0; i < def->commandCount; ++i)
-        Hear(&def->commands[i], body, snwSim_GetStepCount(sim), given);
+        HearFirstStep(&def->commands[i], body, snwSim_GetStepCount(sim), given);
     for (int i = 0; i < logged; ++i)
-        Hear(&log[i], body, snwSim_GetStepCount(sim), given);
+        HearFirstStep(&log[i], body, snwSim_GetStepCount(sim), given);
 }
 
 snwResult snwFilm_CopyHandles(snwFilm* film, const snwSim* sim, snwFilmFrame* frame, snwMessage* message)
@@ -85,7 +85,7 @@ typedef struct Easel
     float radius; // of a mark, pixels
 } Easel;
 
-static Spot Project(const Easel* easel, snwFloat3 p)
+static Spot ProjectSpot(const Easel* easel, snwFloat3 p)
 {
     const snwCamera* camera = easel->camera;
     snwFloat3 to = snwFloat3_Sub(p, camera->position);
@@ -100,7 +100,7 @@ static Spot Project(const Easel* easel, snwFloat3 p)
     };
 }
 
-static snwFloat3 PlaceOf(const snwFilmBody* body, const snwTransform* handles, int handle)
+static snwFloat3 PlaceOfMark(const snwFilmBody* body, const snwTransform* handles, int handle)
 {
     return snwFloat3_FromVec3(
         snwTransform_Apply(handles[handle], snwCharacterDef_HandlePoint(body->character, handle)));
@@ -119,16 +119,16 @@ static void DrawRod(const Easel* easel, Spot a, Spot b, float width, snwFloat3 c
 static void DrawHand(const Easel* easel, snwFloat3 at, const snwTransform* handle, uint32_t given)
 {
     const uint32_t turn = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
-    Spot from = Project(easel, at);
+    Spot from = ProjectSpot(easel, at);
     float length = from.pixels > 0 ? 2.1f * easel->radius / from.pixels : 0;
-    Spot to = Project(easel, snwFloat3_Add(at, snwFloat3_Rotate(handle->rotation, (snwFloat3){length, 0, 0})));
+    Spot to = ProjectSpot(easel, snwFloat3_Add(at, snwFloat3_Rotate(handle->rotation, (snwFloat3){length, 0, 0})));
     DrawRod(easel, from, to, 0.35f * easel->radius, (given & turn) != 0 ? s_accent : s_light);
 }
 
 // Filled if all of its place is given, hollow if nothing is, by half if some is.
 static void DrawDisc(const Easel* easel, snwFloat3 at, uint32_t given, uint32_t place)
 {
-    Spot spot = Project(easel, at);
+    Spot spot = ProjectSpot(easel, at);
     float radius = easel->radius;
     if (spot.pixels <= 0)
         return;
@@ -141,7 +141,7 @@ static void DrawDisc(const Easel* easel, snwFloat3 at, uint32_t given, uint32_t 
 
 static void DrawEdge(const Easel* easel, const snwFilmBody* body, const snwTransform* handles, int a, int b)
 {
-    DrawRod(easel, Project(easel, PlaceOf(body, handles, a)), Project(easel, PlaceOf(body, handles, b)),
+    DrawRod(easel, ProjectSpot(easel, PlaceOfMark(body, handles, a)), ProjectSpot(easel, PlaceOfMark(body, handles, b)),
         0.3f * easel->radius, s_light);
 }
 
@@ -175,14 +175,14 @@ static void DrawBody(const Easel* easel, const snwFilmBody* body, const snwTrans
     {
         int bone = snwCharacterDef_BoneOfHandle(def, i);
         if (bone >= 0)
-            DrawRod(easel, Project(easel, PlaceOf(body, handles, i)),
-                Project(easel, snwFloat3_FromVec3(snwTransform_Apply(handles[i], def->bones[bone].tail))),
+            DrawRod(easel, ProjectSpot(easel, PlaceOfMark(body, handles, i)),
+                ProjectSpot(easel, snwFloat3_FromVec3(snwTransform_Apply(handles[i], def->bones[bone].tail))),
                 0.8f * easel->radius, s_bone);
     }
 
     for (int i = 0; i < count; ++i)
     {
-        snwFloat3 at = PlaceOf(body, handles, i);
+        snwFloat3 at = PlaceOfMark(body, handles, i);
         if (def->handleCount == 0 || def->handles[i].kind != snw_handleCage)
             DrawHand(easel, at, &handles[i], given[i]);
         DrawDisc(easel, at, given[i], place);
@@ -194,7 +194,7 @@ void snwFilm_FrameHandles(const snwFilm* film, int index, snwFraming* framing)
     const snwFilmFrame* frame = &film->frames.data[index];
     for (int b = 0; frame->handles != NULL && b < film->bodyCount; ++b)
         for (int i = 0; i < snwCharacterDef_HandleCount(film->bodies[b].character); ++i)
-            snwFraming_Add(framing, PlaceOf(&film->bodies[b], frame->handles + film->bodies[b].firstHandle, i));
+            snwFraming_Add(framing, PlaceOfMark(&film->bodies[b], frame->handles + film->bodies[b].firstHandle, i));
 }
 
 void snwFilm_DrawHandles(snwFilm* film, int index, const snwCamera* camera)

@@ -21,7 +21,7 @@ static float BodySize(const snwFilmBody* body)
     return snwFloat3_Length(snwFloat3_Sub(upper, lower));
 }
 
-static void AddBones(const snwFilmBody* body, const snwTransform* bones, snwGizmos* gizmos)
+static void MarkBones(const snwFilmBody* body, const snwTransform* bones, snwGizmos* gizmos)
 {
     float least = 0.008f * BodySize(body);
     for (int i = 0; i < body->character->boneCount; ++i)
@@ -38,7 +38,7 @@ static void AddBones(const snwFilmBody* body, const snwTransform* bones, snwGizm
 }
 
 // A joint goes with the bone that it moves.
-static void AddJoints(const snwFilmBody* body, const snwTransform* bones, snwGizmos* gizmos)
+static void MarkJoints(const snwFilmBody* body, const snwTransform* bones, snwGizmos* gizmos)
 {
     float most = 0.014f * BodySize(body);
     for (int i = 0; i < body->character->jointCount; ++i)
@@ -59,7 +59,7 @@ static void AddJoints(const snwFilmBody* body, const snwTransform* bones, snwGiz
 }
 
 // The strongest force of the film is as long as this share of what is seen; weak ones keep their point.
-static void AddContacts(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos)
+static void MarkContacts(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos)
 {
     float size = film->picture.radius, radius = 0.006f * size;
     for (int i = 0; i < frame->contactCount; ++i)
@@ -75,7 +75,7 @@ static void AddContacts(const snwFilm* film, const snwFilmFrame* frame, snwGizmo
     }
 }
 
-static void AddPins(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos)
+static void MarkPins(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos)
 {
     for (int i = 0; i < frame->pinCount; ++i)
     {
@@ -85,7 +85,7 @@ static void AddPins(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* g
     }
 }
 
-static void AddPressure(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos)
+static void MarkPressure(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos)
 {
     float size = film->picture.radius;
     if (!(frame->load > 0) || !snwFloat3_IsFinite(frame->pressure))
@@ -93,20 +93,20 @@ static void AddPressure(const snwFilm* film, const snwFilmFrame* frame, snwGizmo
     snwGizmos_AddDisc(gizmos, frame->pressure, (snwFloat3){0, 1, 0}, 0.07f * size, 0.008f * size, s_pressureColor);
 }
 
-static void AddAll(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos)
+static void MarkFrame(const snwFilm* film, const snwFilmFrame* frame, snwGizmos* gizmos)
 {
     for (int i = 0; frame->bones != NULL && i < film->bodyCount; ++i)
     {
         const snwFilmBody* body = &film->bodies[i];
         if (film->def.look == snw_filmBones)
-            AddBones(body, frame->bones + body->firstBone, gizmos);
+            MarkBones(body, frame->bones + body->firstBone, gizmos);
         if (film->def.look == snw_filmBones || (film->def.show & snw_showJoints) != 0)
-            AddJoints(body, frame->bones + body->firstBone, gizmos);
+            MarkJoints(body, frame->bones + body->firstBone, gizmos);
     }
-    AddContacts(film, frame, gizmos);
-    AddPins(film, frame, gizmos);
+    MarkContacts(film, frame, gizmos);
+    MarkPins(film, frame, gizmos);
     if ((film->def.show & snw_showPressure) != 0)
-        AddPressure(film, frame, gizmos);
+        MarkPressure(film, frame, gizmos);
 }
 
 snwResult snwFilm_AddMarks(snwFilm* film, int frame, snwMessage* message)
@@ -114,7 +114,7 @@ snwResult snwFilm_AddMarks(snwFilm* film, int frame, snwMessage* message)
     snwGizmos gizmos = {.context = film->context};
     snwMeshLook look;
     int mesh;
-    AddAll(film, &film->frames.data[frame], &gizmos);
+    MarkFrame(film, &film->frames.data[frame], &gizmos);
     snwResult result = snwGizmos_GetLook(&gizmos, &look, message);
     if (result >= 0 && look.triangleCount > 0)
         result = snwPicture_AddMesh(&film->picture, &look, &mesh, message);

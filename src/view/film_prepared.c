@@ -53,7 +53,7 @@ static int64_t CountCorners(const snwPrepared* prepared, int* vertices, int* par
     return corners;
 }
 
-static int AddPoint(Builder* b, const snwSurfaceInfo* info, const snwSurfacePart* part, int vertex)
+static int AddFilmPoint(Builder* b, const snwSurfaceInfo* info, const snwSurfacePart* part, int vertex)
 {
     snwFilmSurface* s = b->surface;
     size_t point = (size_t)s->pointCount++;
@@ -69,7 +69,7 @@ static int AddPoint(Builder* b, const snwSurfaceInfo* info, const snwSurfacePart
     return (int)point;
 }
 
-static void AddPart(Builder* b, const snwSurfaceInfo* info, const snwSurfacePart* part)
+static void AddFilmPart(Builder* b, const snwSurfaceInfo* info, const snwSurfacePart* part)
 {
     snwFilmSurface* s = b->surface;
     s->parts[b->partCount] = (snwFilmPart){
@@ -80,7 +80,7 @@ static void AddPart(Builder* b, const snwSurfaceInfo* info, const snwSurfacePart
     {
         int vertex = info->triangles[part->firstTriangle + i / 3][i % 3];
         if (b->numbers[vertex] < 0)
-            b->numbers[vertex] = AddPoint(b, info, part, vertex);
+            b->numbers[vertex] = AddFilmPoint(b, info, part, vertex);
         s->triangles[3 * s->triangleCount + i] = b->numbers[vertex];
     }
     s->triangleCount += part->triangleCount;
@@ -88,7 +88,7 @@ static void AddPart(Builder* b, const snwSurfaceInfo* info, const snwSurfacePart
 }
 
 // Points that the embedding has as one are one place; a rigid one is only with itself.
-static snwResult FindPlaces(Builder* b, snwMessage* message)
+static snwResult FindPointPlaces(Builder* b, snwMessage* message)
 {
     snwFilmSurface* s = b->surface;
     snwContext* context = s->arena.context;
@@ -121,7 +121,7 @@ static snwResult FindPlaces(Builder* b, snwMessage* message)
     return b->failed ? snwFailMemory(message) : snw_ok;
 }
 
-static snwResult Build(snwFilmSurface* s, snwMessage* message)
+static snwResult BuildFilmSurface(snwFilmSurface* s, snwMessage* message)
 {
     int vertices, parts, most;
     int64_t corners = CountCorners(s->prepared, &vertices, &parts, &most);
@@ -145,14 +145,14 @@ static snwResult Build(snwFilmSurface* s, snwMessage* message)
     {
         const snwSurfaceInfo* info = &s->prepared->surfaces[i];
         for (int k = 0; k < info->partCount; ++k)
-            AddPart(&b, info, &info->parts[k]);
+            AddFilmPart(&b, info, &info->parts[k]);
         b.firstVertex += info->vertexCount;
     }
 
     // Textures have the colours already.
     if (b.textured)
         s->colors = NULL;
-    return FindPlaces(&b, message);
+    return FindPointPlaces(&b, message);
 }
 
 snwResult snwFilmSurface_TakePrepared(snwPrepared* prepared, snwFilmSurface* surface, snwMessage* message)
@@ -160,7 +160,7 @@ snwResult snwFilmSurface_TakePrepared(snwPrepared* prepared, snwFilmSurface* sur
     surface->prepared = prepared;
     snwPrepared_Retain(prepared);
     snwResult result = snwCreateDisplay(prepared, &surface->display, message);
-    return result < 0 ? result : Build(surface, message);
+    return result < 0 ? result : BuildFilmSurface(surface, message);
 }
 
 snwResult snwFilmSurface_UsePrepared(
@@ -175,7 +175,7 @@ snwResult snwFilmSurface_UsePrepared(
 }
 
 // The vertex that a point of the film is, of the skin that has it.
-static const float* PositionOf(const snwFilmSurface* surface, const snwSkin* skins, int point)
+static const float* PositionOfPoint(const snwFilmSurface* surface, const snwSkin* skins, int point)
 {
     int vertex = surface->sources[point];
     while (vertex >= skins->vertexCount)
@@ -186,14 +186,14 @@ static const float* PositionOf(const snwFilmSurface* surface, const snwSkin* ski
 void snwFilmSurface_TakeSkins(const snwFilmSurface* surface, const snwSkin* skins, float* points)
 {
     for (int i = 0; i < surface->pointCount; ++i)
-        memcpy(points + 3 * (size_t)i, PositionOf(surface, skins, i), 3 * sizeof(float));
+        memcpy(points + 3 * (size_t)i, PositionOfPoint(surface, skins, i), 3 * sizeof(float));
 }
 
 void snwFilmSurface_Compare(const snwFilmSurface* surface, const snwSkin* skins, const snwSkin* others, float* values)
 {
     for (int i = 0; i < surface->pointCount; ++i)
     {
-        const float *a = PositionOf(surface, skins, i), *b = PositionOf(surface, others, i);
+        const float *a = PositionOfPoint(surface, skins, i), *b = PositionOfPoint(surface, others, i);
         float d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
         values[i] = 1e3f * sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
     }

@@ -33,14 +33,14 @@ typedef struct Maker
     int* neighbours; // how many
 } Maker;
 
-static snwElements Elements(const snwCharacterDef* def)
+static snwElements CharacterElements(const snwCharacterDef* def)
 {
     if (def->tetCount > 0)
         return (snwElements){def->tets[0], 4, def->tetCount};
     return (snwElements){def->hexCount > 0 ? def->hexes[0] : NULL, 8, def->hexCount};
 }
 
-static double SegmentDistance(const snwBoneDef* bone, snwVec3 p)
+static double BoneSpanDistance(const snwBoneDef* bone, snwVec3 p)
 {
     snwVec3 span = snwVec3_Sub(bone->tail, bone->head), to = snwVec3_Sub(p, bone->head);
     double length = snwVec3_Dot(span, span);
@@ -50,7 +50,7 @@ static double SegmentDistance(const snwBoneDef* bone, snwVec3 p)
 
 static bool IsMoreThanACapsule(const snwCharacterDef* def, int bone)
 {
-    snwElements all = Elements(def);
+    snwElements all = CharacterElements(def);
     double reach = 0;
     int count = 0;
     for (int i = 0; i < all.count; ++i)
@@ -59,16 +59,16 @@ static bool IsMoreThanACapsule(const snwCharacterDef* def, int bone)
             continue;
         count++;
         for (int k = 0; k < all.arity; ++k)
-            reach = fmax(reach, SegmentDistance(&def->bones[bone], def->vertices[snwElements_Corners(all, i)[k]]));
+            reach = fmax(reach, BoneSpanDistance(&def->bones[bone], def->vertices[snwElements_Corners(all, i)[k]]));
     }
     bool shaped = count >= snw_fewElements && reach > 2 * def->bones[bone].radius;
     return count > 0 && (shaped || def->bones[bone].radius <= 0);
 }
 
 // The skin of the bones' elements, with the numbers of the character's vertices.
-static snwResult FindSurface(Maker* maker, int (**triangles)[3], int* count)
+static snwResult FindElementSkin(Maker* maker, int (**triangles)[3], int* count)
 {
-    snwElements all = Elements(maker->def);
+    snwElements all = CharacterElements(maker->def);
     size_t bytes = (size_t)all.arity * sizeof(int);
     int* corners = snwAllocArray(maker->context, (size_t)all.count + 1, bytes);
     snwElements rigid = {corners, all.arity, 0};
@@ -92,7 +92,7 @@ static snwResult FindSurface(Maker* maker, int (**triangles)[3], int* count)
     return result;
 }
 
-static bool NumberVertices(Maker* maker, const int (*triangles)[3], int count)
+static bool NumberSkinVertices(Maker* maker, const int (*triangles)[3], int count)
 {
     snwFilmSkeleton* skeleton = maker->skeleton;
     size_t most = (size_t)maker->def->vertexCount;
@@ -118,7 +118,7 @@ static bool NumberVertices(Maker* maker, const int (*triangles)[3], int count)
     return true;
 }
 
-static bool PlaceVertices(Maker* maker)
+static bool PlaceBoneVertices(Maker* maker)
 {
     snwFilmSkeleton* skeleton = maker->skeleton;
     size_t count = (size_t)skeleton->vertexCount + 1;
@@ -138,7 +138,7 @@ static bool PlaceVertices(Maker* maker)
     for (int v = 0; v < maker->def->vertexCount; ++v)
         if (maker->numbers[v] >= 0)
             memcpy(&maker->points[3 * (size_t)maker->numbers[v]], &maker->def->vertices[v], 3 * sizeof(double));
-    snwElements all = Elements(maker->def);
+    snwElements all = CharacterElements(maker->def);
 
     // A vertex between two bones goes with the last of them.
     for (int i = 0; all.corners != NULL && i < all.count * all.arity; ++i)
@@ -152,7 +152,7 @@ static bool PlaceVertices(Maker* maker)
 }
 
 // One step: every vertex goes towards the mean of its neighbours (which count once per triangle), or away from it.
-static void Smooth(Maker* maker, double share)
+static void SmoothSkeleton(Maker* maker, double share)
 {
     const snwFilmSkeleton* skeleton = maker->skeleton;
     memset(maker->moves, 0, 3 * (size_t)skeleton->vertexCount * sizeof(double));
@@ -169,14 +169,14 @@ static void Smooth(Maker* maker, double share)
             maker->points[i] += share * (maker->moves[i] / maker->neighbours[v] - maker->points[i]);
 }
 
-static snwVec3 Point(const Maker* maker, int vertex)
+static snwVec3 SkeletonPoint(const Maker* maker, int vertex)
 {
     const double* p = &maker->points[3 * vertex];
     return (snwVec3){p[0], p[1], p[2]};
 }
 
 // Sums of the triangles' normals into `moves`; returns the mean length of their sides.
-static double FindNormals(Maker* maker)
+static double FindSkeletonNormals(Maker* maker)
 {
     const snwFilmSkeleton* skeleton = maker->skeleton;
     double length = 0;
@@ -186,7 +186,7 @@ static double FindNormals(Maker* maker)
     for (int t = 0; t < skeleton->triangleCount; ++t)
     {
         const int* v = skeleton->triangles + 3 * (size_t)t;
-        snwVec3 a = Point(maker, v[0]), b = Point(maker, v[1]), c = Point(maker, v[2]);
+        snwVec3 a = SkeletonPoint(maker, v[0]), b = SkeletonPoint(maker, v[1]), c = SkeletonPoint(maker, v[2]);
         snwVec3 normal = snwVec3_Cross(snwVec3_Sub(b, a), snwVec3_Sub(c, a));
 
         length += snwVec3_Distance(a, b) / skeleton->triangleCount;
@@ -204,7 +204,7 @@ static double FindNormals(Maker* maker)
 static void SinkBelowSkin(Maker* maker)
 {
     snwSkin skin;
-    double depth = s_sink * FindNormals(maker);
+    double depth = s_sink * FindSkeletonNormals(maker);
     if (snwCharacter_GetRestSkin(maker->character, &skin) < 0)
         return;
     for (int i = 0; i < skin.vertexCount; ++i)
@@ -219,15 +219,15 @@ static void SinkBelowSkin(Maker* maker)
     }
 }
 
-static snwResult MakeSurface(Maker* maker, snwMessage* message)
+static snwResult MakeSkeletonSurface(Maker* maker, snwMessage* message)
 {
     snwFilmSkeleton* skeleton = maker->skeleton;
     int(*triangles)[3] = NULL;
     int count = 0;
     skeleton->solid = snwAllocArray(maker->context, (size_t)maker->def->boneCount + 1, sizeof(bool));
 
-    bool made = skeleton->solid != NULL && FindSurface(maker, &triangles, &count) >= 0 &&
-                NumberVertices(maker, (const int(*)[3])triangles, count) && PlaceVertices(maker);
+    bool made = skeleton->solid != NULL && FindElementSkin(maker, &triangles, &count) >= 0 &&
+                NumberSkinVertices(maker, (const int(*)[3])triangles, count) && PlaceBoneVertices(maker);
     snwFree(maker->context, triangles);
     if (!made)
         return snwFailMemory(message);
@@ -235,8 +235,8 @@ static snwResult MakeSurface(Maker* maker, snwMessage* message)
     // Pairs of steps: shrink, then swell a little more, so that the volume stays.
     for (int i = 0; i < snw_smoothPairs; ++i)
     {
-        Smooth(maker, s_shrink);
-        Smooth(maker, s_swell);
+        SmoothSkeleton(maker, s_shrink);
+        SmoothSkeleton(maker, s_swell);
     }
 
     // What would look through the skin is drawn in below it.
@@ -251,10 +251,10 @@ snwResult snwFilmSkeleton_Make(
 {
     Maker maker = {context, character, snwCharacter_GetDef(character), skeleton, NULL, NULL, NULL, NULL};
     *skeleton = (snwFilmSkeleton){0};
-    if (maker.def->elementBones == NULL || Elements(maker.def).count == 0 ||
+    if (maker.def->elementBones == NULL || CharacterElements(maker.def).count == 0 ||
         snwCharacter_GetInfo(character).elasticVertexCount == 0)
         return snw_ok;
-    snwResult result = MakeSurface(&maker, message);
+    snwResult result = MakeSkeletonSurface(&maker, message);
     snwFree(context, maker.numbers);
     snwFree(context, maker.points);
     snwFree(context, maker.moves);

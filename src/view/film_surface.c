@@ -22,7 +22,7 @@ static snwElements ElementsOf(const snwCharacterDef* character)
     return (snwElements){character->hexes[0], 8, character->hexCount};
 }
 
-static snwResult Embed(snwFilmSurface* surface, const snwCharacterDef* character, snwMessage* message)
+static snwResult EmbedFilmSurface(snwFilmSurface* surface, const snwCharacterDef* character, snwMessage* message)
 {
     snwVec3* points = snwArena_Alloc(&surface->arena, (size_t)surface->pointCount + 1, sizeof *points);
     if (points == NULL)
@@ -42,7 +42,7 @@ static snwResult Embed(snwFilmSurface* surface, const snwCharacterDef* character
     return surface->scratch != NULL ? result : snwFailMemory(message);
 }
 
-static snwResult MeshFlesh(snwContext* context, snwFilmSurface* surface, double detail, snwMessage* message)
+static snwResult MeshFilmFlesh(snwContext* context, snwFilmSurface* surface, double detail, snwMessage* message)
 {
     snwLikeness likeness;
 
@@ -69,7 +69,7 @@ static snwResult MeshFlesh(snwContext* context, snwFilmSurface* surface, double 
     return result;
 }
 
-static snwResult Refine(
+static snwResult RefineSurface(
     snwContext* context, const snwCharacterDef* character, int times, snwFilmSurface* surface, snwMessage* message)
 {
     snwResult result = snwCreateFineSkin(context, character, times, &surface->fine, message);
@@ -98,7 +98,7 @@ snwResult snwCreateFilmSurface(
     // A finer skin of paper moves by its handles.
     if (times > 0)
     {
-        snwResult refined = Refine(context, character, times, made, message);
+        snwResult refined = RefineSurface(context, character, times, made, message);
         *surface = refined >= 0 ? made : NULL;
         if (refined < 0)
             snwDestroyFilmSurface(context, made);
@@ -122,9 +122,9 @@ snwResult snwCreateFilmSurface(
     if (finer && !snwFlesh_MakeGrid(&made->blueprint.blueprint.flesh, &made->blueprint.arena))
         result = snwFailMemory(message);
     if (finer && result >= 0)
-        result = MeshFlesh(context, made, detail, message);
+        result = MeshFilmFlesh(context, made, detail, message);
     if (finer && result >= 0)
-        result = Embed(made, character, message);
+        result = EmbedFilmSurface(made, character, message);
     if (finer && result >= 0)
         *surface = made;
     else
@@ -145,7 +145,7 @@ void snwDestroyFilmSurface(snwContext* context, snwFilmSurface* surface)
     snwFree(context, surface);
 }
 
-static void PaintFlesh(const void* data, const float point[3], float color[3])
+static void PaintFilmFlesh(const void* data, const float point[3], float color[3])
 {
     snwFlesh_Color(data, (snwVec3){(double)point[0], (double)point[1], (double)point[2]}, color);
 }
@@ -166,7 +166,7 @@ bool snwFilmSurface_Dress(snwContext* context, const snwFilmSurface* surface, sn
         return (mesh->colors = snwCopyArray(context, surface->colors, count, sizeof(float))) != NULL;
     bool file = surface->prepared != NULL;
     mesh->paintPoints = snwCopyArray(context, file ? surface->paint : surface->points, count, sizeof(float));
-    mesh->paint = file ? snwFilmPart_Paint : PaintFlesh;
+    mesh->paint = file ? snwFilmPart_Paint : PaintFilmFlesh;
     mesh->paintData = file ? (const void*)surface->parts : &surface->blueprint.blueprint.flesh;
     return mesh->paintPoints != NULL;
 }

@@ -32,7 +32,7 @@ static bool Crosses(const Sight* sight, const float* p, const int* triangle)
     return s >= 0 && t >= 0 && s + t <= 1 && along > 0 && along < 1;
 }
 
-static bool IsHidden(const Sight* sight)
+static bool IsSightHidden(const Sight* sight)
 {
     for (int b = 0; b < sight->film->bodyCount; ++b)
     {
@@ -96,7 +96,7 @@ float snwFocus_Seen(const snwFilm* film, int frame, const snwFocus* focus, snwFl
                 snwFloat3 way = snwFloat3_Normalize(snwFloat3_Sub(sight.to, patch.at));
                 sight.from = snwFloat3_MulAdd(patch.at, 0.02f * focus->radius, way);
                 all += (double)patch.worth;
-                if (snwFloat3_Dot(way, patch.normal) > 0 && !IsHidden(&sight))
+                if (snwFloat3_Dot(way, patch.normal) > 0 && !IsSightHidden(&sight))
                     seen += (double)(patch.worth * snwFloat3_Dot(way, snwFloat3_Normalize(patch.normal)));
             }
 

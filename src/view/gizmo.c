@@ -26,7 +26,7 @@ typedef struct Ring
     float axial, radial; // of the normal, unit
 } Ring;
 
-static bool Reserve(snwGizmos* gizmos, int ringCount)
+static bool ReserveRings(snwGizmos* gizmos, int ringCount)
 {
     int vertices = ringCount * snw_gizmoColumns, corners = 6 * (ringCount - 1) * snw_gizmoColumns;
     snwContext* context = gizmos->context;
@@ -38,7 +38,7 @@ static bool Reserve(snwGizmos* gizmos, int ringCount)
     return !gizmos->failed;
 }
 
-static void Put(snwFloats* floats, snwFloat3 value)
+static void PutFloat3(snwFloats* floats, snwFloat3 value)
 {
     snwFloat3_Store(value, floats->data + floats->count);
     floats->count += 3;
@@ -47,7 +47,7 @@ static void Put(snwFloats* floats, snwFloat3 value)
 static void Revolve(
     snwGizmos* gizmos, snwFloat3 origin, snwFloat3 axis, const Ring* rings, int ringCount, snwFloat3 color)
 {
-    if (!Reserve(gizmos, ringCount))
+    if (!ReserveRings(gizmos, ringCount))
         return;
     snwFloat3 s, t;
     snwFloat3_Frame(axis, &s, &t);
@@ -60,10 +60,10 @@ static void Revolve(
             float turn = 2 * SNW_PIF * (float)c / snw_gizmoColumns;
             snwFloat3 out = snwFloat3_MulAdd(snwFloat3_Scale(s, cosf(turn)), sinf(turn), t);
             snwFloat3 p = snwFloat3_MulAdd(origin, rings[r].along, axis);
-            Put(&gizmos->positions, snwFloat3_MulAdd(p, rings[r].radius, out));
-            Put(&gizmos->normals,
+            PutFloat3(&gizmos->positions, snwFloat3_MulAdd(p, rings[r].radius, out));
+            PutFloat3(&gizmos->normals,
                 snwFloat3_Normalize(snwFloat3_MulAdd(snwFloat3_Scale(axis, rings[r].axial), rings[r].radial, out)));
-            Put(&gizmos->colors, color);
+            PutFloat3(&gizmos->colors, color);
         }
 
     // Quads between neighbouring circles, two triangles each.

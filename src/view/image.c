@@ -52,7 +52,7 @@ static uint8_t EncodeDisplay(float x, float dither)
     return (uint8_t)(snwFloat_Clamp(snwDisplay_FromLightFloat(x), 0, 1) * 255 + dither);
 }
 
-static uint8_t Encode(float linear, float dither)
+static uint8_t EncodePixel(float linear, float dither)
 {
     return EncodeDisplay(Filmic(linear > 0 ? linear : 0), dither);
 }
@@ -61,9 +61,9 @@ void snwImage_SetPixel(snwImage* image, int x, int y, snwFloat3 linear)
 {
     uint8_t* pixel = image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x);
     float dither = Dither(x, y);
-    pixel[0] = Encode(linear.x, dither);
-    pixel[1] = Encode(linear.y, dither);
-    pixel[2] = Encode(linear.z, dither);
+    pixel[0] = EncodePixel(linear.x, dither);
+    pixel[1] = EncodePixel(linear.y, dither);
+    pixel[2] = EncodePixel(linear.z, dither);
 }
 
 static float OnWhite(float linear, float cover, float light)
@@ -88,7 +88,7 @@ void snwImage_SetClear(snwImage* image, int x, int y, snwFloat3 linear, float co
     const float light[3] = {linear.x, linear.y, linear.z};
     image->alpha[index] = (uint8_t)(255 * share + 0.5f);
     for (int k = 0; k < 3; ++k)
-        image->pixels[3 * index + (size_t)k] = share > 1e-3f ? Encode(light[k] / share, 0.5f) : 0;
+        image->pixels[3 * index + (size_t)k] = share > 1e-3f ? EncodePixel(light[k] / share, 0.5f) : 0;
 }
 
 void snwImage_SetTone(snwImage* image, int x, int y, float cover)
@@ -146,7 +146,7 @@ static void PutClearRow(png_structp png, const snwImage* image, int y, uint8_t* 
     png_write_row(png, row);
 }
 
-static void PutRows(png_structp png, png_infop info, const snwImage* image, int effort)
+static void PutPngRows(png_structp png, png_infop info, const snwImage* image, int effort)
 {
     bool clear = image->alpha != NULL;
     png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8,
@@ -187,7 +187,7 @@ static bool WriteStream(snwContext* context, const snwImage* image, FILE* file, 
     }
 
     png_init_io(png, file);
-    PutRows(png, info, image, effort);
+    PutPngRows(png, info, image, effort);
     png_destroy_write_struct(&png, &info);
     return true;
 }
@@ -212,7 +212,7 @@ snwResult snwImage_WritePng(
     return result;
 }
 
-static snwResult FailRead(const char* path, const char* remedy, const char* text, snwMessage* message)
+static snwResult FailReadPicture(const char* path, const char* remedy, const char* text, snwMessage* message)
 {
     snwResult result = snwFail(message, snw_errorInput, remedy, "cannot read the picture: %s", text);
     snwMessage_SetFile(message, path);
@@ -227,19 +227,19 @@ snwResult snwImage_ReadPng(snwContext* context, const char* path, snwImage* imag
     errno = 0;
     if (png_image_begin_read_from_file(&read, path) == 0)
         return errno != 0 ? snwFailSystem(message, errno, "read", path)
-                          : FailRead(path, "give a PNG file", read.message, message);
+                          : FailReadPicture(path, "give a PNG file", read.message, message);
 
     // Too large a picture would only be read to be refused later.
     snwResult result = snw_ok;
     if (read.width > 8192 || read.height > 8192)
-        result = FailRead(path, "at most 8192 pixels each way", "it is too large", message);
+        result = FailReadPicture(path, "at most 8192 pixels each way", "it is too large", message);
     if (result >= 0)
         result = snwCreateImage(context, (int)read.width, (int)read.height, image, message);
 
     // Three bytes per pixel; what is clear is black.
     read.format = PNG_FORMAT_RGB;
     if (result >= 0 && png_image_finish_read(&read, &black, image->pixels, 0, NULL) == 0)
-        result = FailRead(path, "give a whole PNG file", read.message, message);
+        result = FailReadPicture(path, "give a whole PNG file", read.message, message);
     png_image_free(&read);
     if (result < 0)
         snwDestroyImage(context, image);

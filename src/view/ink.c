@@ -20,7 +20,7 @@ void snwInk_ToBytes(snwFloat3 color, float bytes[3])
 }
 
 // Bytes are mixed as they are, as in captions.
-static void Mix(snwImage* image, int x, int y, const float ink[3], float cover)
+static void MixInk(snwImage* image, int x, int y, const float ink[3], float cover)
 {
     size_t at = (size_t)y * (size_t)image->width + (size_t)x;
     uint8_t* pixel = image->pixels + 3 * at;
@@ -45,7 +45,7 @@ static float Cover(const Shape* shape, float x, float y)
     return below * snwFloat_Clamp(shape->radius + 0.5f - sqrtf(ex * ex + ey * ey), 0, 1);
 }
 
-static int Inside(float x, int limit)
+static int InsideImage(float x, int limit)
 {
     return (int)snwFloat_Clamp(x, 0, (float)limit);
 }
@@ -57,16 +57,16 @@ static void Draw(snwImage* image, const Shape* shape, snwFloat3 color)
     if (!isfinite(ends[0][0] + ends[0][1] + ends[1][0] + ends[1][1]))
         return;
     snwInk_ToBytes(color, ink);
-    int left = Inside(snwFloat_Min(ends[0][0], ends[0][1]) - reach, image->width);
-    int right = Inside(snwFloat_Max(ends[0][0], ends[0][1]) + reach + 1, image->width);
-    int top = Inside(snwFloat_Min(ends[1][0], ends[1][1]) - reach, image->height);
-    int bottom = Inside(snwFloat_Max(ends[1][0], ends[1][1]) + reach + 1, image->height);
+    int left = InsideImage(snwFloat_Min(ends[0][0], ends[0][1]) - reach, image->width);
+    int right = InsideImage(snwFloat_Max(ends[0][0], ends[0][1]) + reach + 1, image->width);
+    int top = InsideImage(snwFloat_Min(ends[1][0], ends[1][1]) - reach, image->height);
+    int bottom = InsideImage(snwFloat_Max(ends[1][0], ends[1][1]) + reach + 1, image->height);
     for (int y = top; y < bottom; ++y)
         for (int x = left; x < right; ++x)
         {
             float cover = Cover(shape, (float)x + 0.5f, (float)y + 0.5f);
             if (cover > 0)
-                Mix(image, x, y, ink, cover);
+                MixInk(image, x, y, ink, cover);
         }
 }
 

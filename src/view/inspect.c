@@ -25,7 +25,7 @@ enum
     snw_changeStep = 3,   // of a byte, from the frame before
 };
 
-static int Difference(const uint8_t* a, const uint8_t* b)
+static int DifferenceOfPixels(const uint8_t* a, const uint8_t* b)
 {
     int most = 0;
     for (int k = 0; k < 3; ++k)
@@ -73,7 +73,7 @@ snwSubject snwSubject_Guess(const snwImage* image)
             uint8_t ground[3];
             for (int k = 0; k < 3; ++k)
                 ground[k] = (uint8_t)(left[k] + t * (right[k] - left[k]) + 0.5);
-            if (Difference(row + 3 * (size_t)x, ground) < snw_subjectStep)
+            if (DifferenceOfPixels(row + 3 * (size_t)x, ground) < snw_subjectStep)
                 continue;
 
             count++;
@@ -99,17 +99,17 @@ static double WhiteShare(const snwImage* image)
     return (double)white / (double)count;
 }
 
-static bool IsStill(const snwImage* a, const snwImage* b)
+static bool IsStillImage(const snwImage* a, const snwImage* b)
 {
     if (a->width != b->width || a->height != b->height)
         return false;
     size_t count = (size_t)a->width * (size_t)a->height, changed = 0;
     for (size_t i = 0; i < count; ++i)
-        changed += Difference(a->pixels + 3 * i, b->pixels + 3 * i) > snw_changeStep;
+        changed += DifferenceOfPixels(a->pixels + 3 * i, b->pixels + 3 * i) > snw_changeStep;
     return changed * 10000 <= count;
 }
 
-static snwResult Remember(snwInspector* inspector, const snwImage* image, snwMessage* message)
+static snwResult RememberImage(snwInspector* inspector, const snwImage* image, snwMessage* message)
 {
     snwImage* previous = &inspector->previous;
     if (previous->width != image->width || previous->height != image->height || previous->pixels == NULL)
@@ -132,7 +132,7 @@ snwResult snwInspector_Add(
     check->frames++;
     check->emptyFrames += share < s_leastShare;
     check->brightFrames += WhiteShare(image) > s_mostWhite;
-    check->stillFrames += !first && IsStill(&inspector->previous, image);
+    check->stillFrames += !first && IsStillImage(&inspector->previous, image);
     check->leastSubject = first || share < check->leastSubject ? share : check->leastSubject;
     check->mostSubject = share > check->mostSubject ? share : check->mostSubject;
     inspector->shares += share;
@@ -140,7 +140,7 @@ snwResult snwInspector_Add(
         GrowBox(&inspector->all, subject->left, subject->top, subject->right, subject->bottom);
     const snwSubject* all = &inspector->all;
     check->fill = (double)(all->right - all->left) * (all->bottom - all->top) / ((double)image->width * image->height);
-    return Remember(inspector, image, message);
+    return RememberImage(inspector, image, message);
 }
 
 snwFilmCheck snwInspector_End(const snwInspector* inspector)
@@ -179,7 +179,7 @@ int snwFilmCheck_Format(const snwFilmCheck* check, char* text, size_t capacity)
 // ---------------------------------------------------------------------------------------------------------------------
 // Files
 
-static snwResult AddFile(snwInspector* inspector, const char* path, snwMessage* message)
+static snwResult AddInspected(snwInspector* inspector, const char* path, snwMessage* message)
 {
     snwImage image = {0};
     snwResult result = snwImage_ReadPng(inspector->context, path, &image, message);
@@ -240,7 +240,7 @@ static snwResult AddFolder(snwInspector* inspector, const char* path, DIR* folde
     Names names = {0};
     snwResult result = ListFolder(inspector->context, path, folder, &names, message);
     for (int i = 0; result >= 0 && i < names.count; ++i)
-        result = AddFile(inspector, names.data[i], message);
+        result = AddInspected(inspector, names.data[i], message);
     for (int i = 0; i < names.count; ++i)
         snwFree(inspector->context, names.data[i]);
     snwArray_Free(inspector->context, &names);
@@ -252,7 +252,7 @@ snwResult snwInspectFiles(snwContext* context, const char* path, snwFilmCheck* c
     snwInspector inspector = {.context = context};
     DIR* folder = opendir(path);
     snwResult result = folder != NULL ? AddFolder(&inspector, path, folder, message)
-                                      : AddFile(&inspector, path, message);
+                                      : AddInspected(&inspector, path, message);
     if (folder != NULL)
         closedir(folder);
     *check = snwInspector_End(&inspector);

@@ -22,8 +22,8 @@ snwLikenessDef snwDefaultLikenessDef(void)
 // The display surface
 
 // Copies to float; colour NULL: none of its own.
-static snwResult FillMesh(snwLikeness* likeness, snwLikenessMesh* mesh, const snwVec3* vertices, int vertexCount,
-    const int (*triangles)[3], int triangleCount, const float* color, snwMessage* message)
+static snwResult FillLikenessMesh(snwLikeness* likeness, snwLikenessMesh* mesh, const snwVec3* vertices,
+    int vertexCount, const int (*triangles)[3], int triangleCount, const float* color, snwMessage* message)
 {
     size_t v = (size_t)vertexCount;
     mesh->positions = snwArena_Alloc(&likeness->arena, 3 * v, sizeof(float));
@@ -49,7 +49,8 @@ static snwResult FillMesh(snwLikeness* likeness, snwLikenessMesh* mesh, const sn
     return snw_ok;
 }
 
-static snwResult MeshFlesh(snwLikeness* likeness, const snwFlesh* flesh, snwLikenessMesh* out, snwMessage* message)
+static snwResult MeshLikenessFlesh(
+    snwLikeness* likeness, const snwFlesh* flesh, snwLikenessMesh* out, snwMessage* message)
 {
     snwTriangleMesh mesh = {0};
     snwSolid solid = snwFlesh_Solid(flesh);
@@ -57,16 +58,16 @@ static snwResult MeshFlesh(snwLikeness* likeness, const snwFlesh* flesh, snwLike
         likeness->context, &solid, likeness->size / likeness->def.detail, &likeness->arena, &mesh, message);
     if (result < 0)
         return result;
-    return FillMesh(likeness, out, mesh.vertices, mesh.vertexCount, (const int(*)[3])mesh.triangles, mesh.triangleCount,
-        NULL, message);
+    return FillLikenessMesh(likeness, out, mesh.vertices, mesh.vertexCount, (const int(*)[3])mesh.triangles,
+        mesh.triangleCount, NULL, message);
 }
 
-static snwResult AddFlesh(snwLikeness* likeness, snwMessage* message)
+static snwResult AddLikenessFlesh(snwLikeness* likeness, snwMessage* message)
 {
     if (!snwFlesh_Pose(&likeness->def.blueprint->flesh, likeness->pose, &likeness->arena, &likeness->flesh))
         return snwFailMemory(message);
     likeness->size = snwVec3_Distance(likeness->flesh.lower, likeness->flesh.upper);
-    return MeshFlesh(likeness, &likeness->flesh, &likeness->meshes[likeness->meshCount++], message);
+    return MeshLikenessFlesh(likeness, &likeness->flesh, &likeness->meshes[likeness->meshCount++], message);
 }
 
 // Horns, teeth and shells as they are, down to their roots in the flesh; made when they are first drawn.
@@ -94,10 +95,11 @@ static snwResult MeshRigidParts(snwLikeness* likeness, snwMessage* message)
     // Where nothing is rigid its box has stayed inside out.
     bool some = likeness->rigid.lower.x < likeness->rigid.upper.x;
 
-    return some ? MeshFlesh(likeness, &likeness->rigid, &likeness->rigidMesh, message) : snw_ok;
+    return some ? MeshLikenessFlesh(likeness, &likeness->rigid, &likeness->rigidMesh, message) : snw_ok;
 }
 
-static snwResult AddTets(snwLikeness* likeness, const snwTetMesh* mesh, const float color[3], snwMessage* message)
+static snwResult AddLikenessTets(
+    snwLikeness* likeness, const snwTetMesh* mesh, const float color[3], snwMessage* message)
 {
     int(*boundary)[3] = NULL;
     int count = 0;
@@ -105,7 +107,7 @@ static snwResult AddTets(snwLikeness* likeness, const snwTetMesh* mesh, const fl
         likeness->context, (const int(*)[4])mesh->tets, mesh->tetCount, &boundary, &count);
     if (result < 0)
         return snwFailMemory(message);
-    result = FillMesh(likeness, &likeness->meshes[likeness->meshCount++], mesh->vertices, mesh->vertexCount,
+    result = FillLikenessMesh(likeness, &likeness->meshes[likeness->meshCount++], mesh->vertices, mesh->vertexCount,
         (const int(*)[3])boundary, count, color, message);
     snwFree(likeness->context, boundary);
     return result;
@@ -120,7 +122,7 @@ static snwResult AddRibbonsAndBox(snwLikeness* likeness, snwMessage* message)
     {
         if (!snwRibbon_Mesh(&blueprint->ribbons[i], &likeness->arena, &mesh))
             return snwFailMemory(message);
-        result = AddTets(likeness, &mesh, blueprint->ribbons[i].color, message);
+        result = AddLikenessTets(likeness, &mesh, blueprint->ribbons[i].color, message);
     }
     if (result < 0 || blueprint->boxSize.x <= 0)
         return result;
@@ -128,7 +130,7 @@ static snwResult AddRibbonsAndBox(snwLikeness* likeness, snwMessage* message)
     likeness->size = snwVec3_Length(blueprint->boxSize);
     if (!snwMakeBoxMesh(&likeness->arena, blueprint->boxSize, cells, &mesh))
         return snwFailMemory(message);
-    return AddTets(likeness, &mesh, blueprint->color, message);
+    return AddLikenessTets(likeness, &mesh, blueprint->color, message);
 }
 
 static snwResult AddFlat(snwLikeness* likeness, snwMessage* message)
@@ -138,8 +140,8 @@ static snwResult AddFlat(snwLikeness* likeness, snwMessage* message)
     const snwCharacterDef* def = snwCharacter_GetDef(likeness->def.character);
     snwCharacterInfo info = snwCharacter_GetInfo(likeness->def.character);
     likeness->size = snwVec3_Distance(info.lower, info.upper);
-    return FillMesh(likeness, &likeness->meshes[likeness->meshCount++], def->vertices, def->vertexCount, def->triangles,
-        def->triangleCount, def->color, message);
+    return FillLikenessMesh(likeness, &likeness->meshes[likeness->meshCount++], def->vertices, def->vertexCount,
+        def->triangles, def->triangleCount, def->color, message);
 }
 
 static snwResult MakePose(snwLikeness* likeness, snwMessage* message)
@@ -165,7 +167,7 @@ snwResult snwCreateLikeness(snwContext* context, const snwLikenessDef* def, snwL
     likeness->meshes = snwArena_Alloc(&likeness->arena, most, sizeof *likeness->meshes);
     snwResult result = likeness->meshes == NULL ? snwFailMemory(message) : MakePose(likeness, message);
     if (result == snw_ok && def->blueprint->flesh.partCount > 0)
-        result = AddFlesh(likeness, message);
+        result = AddLikenessFlesh(likeness, message);
     if (result == snw_ok && def->blueprint->flat.ringCount > 0)
         result = AddFlat(likeness, message);
     return result == snw_ok ? AddRibbonsAndBox(likeness, message) : result;
@@ -180,7 +182,7 @@ void snwLikeness_Free(snwLikeness* likeness)
 // ---------------------------------------------------------------------------------------------------------------------
 // Pictures
 
-static void PaintFlesh(const void* data, const float point[3], float color[3])
+static void PaintLikenessFlesh(const void* data, const float point[3], float color[3])
 {
     snwFlesh_Color(data, (snwVec3){point[0], point[1], point[2]}, color);
 }
@@ -190,7 +192,7 @@ static snwMeshLook SkinLook(const snwLikenessMesh* mesh, const snwFlesh* flesh, 
     return (snwMeshLook){.kind = snw_pictureSkin,
         .positions = mesh->positions,
         .colors = mesh->colors,
-        .paint = mesh->colors == NULL ? PaintFlesh : NULL,
+        .paint = mesh->colors == NULL ? PaintLikenessFlesh : NULL,
         .paintData = flesh,
         .vertexCount = mesh->vertexCount,
         .triangles = mesh->triangles,
@@ -221,7 +223,7 @@ static snwFloat3 ToFloat(snwVec3 a)
     return (snwFloat3){(float)a.x, (float)a.y, (float)a.z};
 }
 
-static void AddBones(const snwLikeness* likeness, snwGizmos* gizmos)
+static void AddLikenessBones(const snwLikeness* likeness, snwGizmos* gizmos)
 {
     const snwBlueprint* blueprint = likeness->def.blueprint;
     bool flat = blueprint->flat.ringCount > 0;
@@ -240,7 +242,7 @@ static void AddBones(const snwLikeness* likeness, snwGizmos* gizmos)
             gizmos, ToFloat(blueprint->handles[i].position), (float)(0.016 * likeness->size), snwGizmo_jointColor);
 }
 
-static void AddJoints(const snwLikeness* likeness, snwGizmos* gizmos)
+static void AddLikenessJoints(const snwLikeness* likeness, snwGizmos* gizmos)
 {
     const snwBlueprint* blueprint = likeness->def.blueprint;
     float radius = (float)(0.012 * likeness->size);
@@ -295,7 +297,7 @@ static snwResult CutOpen(snwLikeness* likeness, const snwPortraitDef* view, snwM
     return result;
 }
 
-static snwResult MakeWeights(snwLikeness* likeness, snwMeshLook* look, snwMessage* message)
+static snwResult MakeWeightsLook(snwLikeness* likeness, snwMeshLook* look, snwMessage* message)
 {
     const snwLikenessDef* own = &likeness->def;
     snwWeightsLookDef def = {own->character, own->handle, own->motion >= 0 ? likeness->pose : NULL, own->skinning};
@@ -314,7 +316,7 @@ static snwResult ChooseMeshes(snwLikeness* likeness, snwLikenessLook look, const
     if (look == snw_lookElements && likeness->def.character != NULL && !flat)
         return CutOpen(likeness, view, &looks[(*count)++], message);
     if (look == snw_lookWeights && likeness->def.character != NULL)
-        return MakeWeights(likeness, &looks[(*count)++], message);
+        return MakeWeightsLook(likeness, &looks[(*count)++], message);
     if (look == snw_lookBones)
         result = MeshRigidParts(likeness, message);
 
@@ -328,8 +330,8 @@ static snwResult ChooseMeshes(snwLikeness* likeness, snwLikenessLook look, const
         looks[(*count)++] = SkinLook(&likeness->rigidMesh, &likeness->rigid, 1);
     if (result < 0 || look != snw_lookBones)
         return result;
-    AddBones(likeness, gizmos);
-    AddJoints(likeness, gizmos);
+    AddLikenessBones(likeness, gizmos);
+    AddLikenessJoints(likeness, gizmos);
     if (gizmos->triangles.count > 0)
         result = snwGizmos_GetLook(gizmos, &looks[(*count)++], message);
 

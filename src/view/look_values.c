@@ -34,7 +34,7 @@ static Cells GetCells(const snwCharacterDef* def)
     return (Cells){0};
 }
 
-static const float* At(const float* data, int stride, int index)
+static const float* LookValueAt(const float* data, int stride, int index)
 {
     return (const float*)((const char*)data + (size_t)index * (size_t)stride);
 }
@@ -44,7 +44,7 @@ static void Raise(float* value, float other)
     *value = other > *value ? other : *value;
 }
 
-static void AddStretches(const snwCharacterDef* def, const snwVertices* now, Cells cells, float* values)
+static void AddEdgeStretches(const snwCharacterDef* def, const snwVertices* now, Cells cells, float* values)
 {
     for (int c = 0; c < cells.count; ++c)
         for (int e = 0; e < cells.edgeCount; ++e)
@@ -52,8 +52,8 @@ static void AddStretches(const snwCharacterDef* def, const snwVertices* now, Cel
             const int* v = cells.vertices + (size_t)c * (size_t)cells.size;
             int a = v[cells.edges[e][0]], b = v[cells.edges[e][1]];
             snwFloat3 rest = snwFloat3_Sub(snwFloat3_FromVec3(def->vertices[a]), snwFloat3_FromVec3(def->vertices[b]));
-            snwFloat3 span = snwFloat3_Sub(
-                snwFloat3_Load(At(now->positions, now->stride, a)), snwFloat3_Load(At(now->positions, now->stride, b)));
+            snwFloat3 span = snwFloat3_Sub(snwFloat3_Load(LookValueAt(now->positions, now->stride, a)),
+                snwFloat3_Load(LookValueAt(now->positions, now->stride, b)));
             float before = snwFloat3_Length(rest);
             float change = before > 0 ? 100 * fabsf(snwFloat3_Length(span) / before - 1) : 0;
             Raise(&values[a], change);
@@ -61,20 +61,20 @@ static void AddStretches(const snwCharacterDef* def, const snwVertices* now, Cel
         }
 }
 
-static void FindStrain(const snwCharacterDef* def, const snwVertices* now, float* values)
+static void FindStrainValues(const snwCharacterDef* def, const snwVertices* now, float* values)
 {
-    AddStretches(def, now, GetCells(def), values);
+    AddEdgeStretches(def, now, GetCells(def), values);
     if (def->edgeCount > 0)
-        AddStretches(def, now, (Cells){def->edges[0], def->edgeCount, 2, s_springEdges, 1}, values);
+        AddEdgeStretches(def, now, (Cells){def->edges[0], def->edgeCount, 2, s_springEdges, 1}, values);
 }
 
 static void FindSpeed(const snwCharacterDef* def, const snwVertices* now, float* values)
 {
     for (int i = 0; i < def->vertexCount; ++i)
-        values[i] = snwFloat3_Length(snwFloat3_Load(At(now->velocities, now->stride, i)));
+        values[i] = snwFloat3_Length(snwFloat3_Load(LookValueAt(now->velocities, now->stride, i)));
 }
 
-static const snwContact* ContactAt(const snwContacts* contacts, int index)
+static const snwContact* LookContactAt(const snwContacts* contacts, int index)
 {
     return (const snwContact*)((const char*)contacts->data + (size_t)index * (size_t)contacts->stride);
 }
@@ -85,7 +85,7 @@ static void FindContact(const snwSim* sim, int body, float* values)
     snwSim_GetContacts(sim, &contacts);
     for (int i = 0; i < contacts.count; ++i)
     {
-        const snwContact* contact = ContactAt(&contacts, i);
+        const snwContact* contact = LookContactAt(&contacts, i);
         if (contact->body == body)
             values[contact->vertex] += snwFloat3_Length(snwFloat3_Load(contact->force));
     }
@@ -110,7 +110,7 @@ bool snwFindLookValues(const snwSim* sim, int body, snwFilmLook look, float* val
     snwSim_SeeVertices(sim, body, 0, *sim->bodies[body].origin, &now);
     memset(values, 0, (size_t)def->vertexCount * sizeof *values);
     if (look == snw_filmStrain)
-        FindStrain(def, &now, values);
+        FindStrainValues(def, &now, values);
     else if (look == snw_filmSpeed)
         FindSpeed(def, &now, values);
     else if (look == snw_filmContact)

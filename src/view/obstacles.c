@@ -5,7 +5,7 @@
 #include <float.h>
 
 // Triangles with a corner that is not finite are never hit, so such corners do not count.
-static void Grow(snwObstacles* obstacles, int box, const snwPictureMesh* mesh)
+static void GrowObstacle(snwObstacles* obstacles, int box, const snwPictureMesh* mesh)
 {
     snwFloat3 lower = obstacles->lower[box], upper = obstacles->upper[box];
     for (int i = 0; i < mesh->vertexCount; ++i)
@@ -35,7 +35,7 @@ snwObstacles snwMakeObstacles(const snwPicture* picture)
         if (picture->meshes[i].kind == snw_pictureGround || picture->meshes[i].kind == snw_pictureWall)
             result.groundCount++;
         else
-            Grow(&result, (int)((long)i * result.count / picture->meshCount), &picture->meshes[i]);
+            GrowObstacle(&result, (int)((long)i * result.count / picture->meshCount), &picture->meshes[i]);
     }
 
     // Boxes that nothing is in are left out; the others get a ball around them.

@@ -83,7 +83,7 @@ static snwFloat3 FaceNormal(const snwPictureMesh* mesh, int triangle)
     return snwFloat3_Cross(snwFloat3_Sub(Position(mesh, v[1]), a), snwFloat3_Sub(Position(mesh, v[2]), a));
 }
 
-static int PlaceOf(const int* places, int vertex)
+static int PlaceOfVertex(const int* places, int vertex)
 {
     return places != NULL ? places[vertex] : vertex;
 }
@@ -115,11 +115,11 @@ static bool MakeFans(snwContext* context, const snwPictureMesh* mesh, const int*
     if (!fans->first || !fans->corners || !fans->group || !fans->faces)
         return false;
     for (int i = 0; i < cornerCount; ++i)
-        fans->first[PlaceOf(places, mesh->triangles[i]) + 2]++;
+        fans->first[PlaceOfVertex(places, mesh->triangles[i]) + 2]++;
     for (int v = 2; v <= mesh->vertexCount; ++v)
         fans->first[v] += fans->first[v - 1];
     for (int i = 0; i < cornerCount; ++i)
-        fans->corners[fans->first[PlaceOf(places, mesh->triangles[i]) + 1]++] = i;
+        fans->corners[fans->first[PlaceOfVertex(places, mesh->triangles[i]) + 1]++] = i;
     for (int t = 0; t < mesh->triangleCount; ++t)
         fans->faces[t] = snwFloat3_Normalize(FaceNormal(mesh, t));
     return true;
@@ -132,7 +132,7 @@ static bool SharesEdge(const snwPictureMesh* mesh, const int* places, int corner
     const int* b = mesh->triangles + cornerB / 3 * 3;
     int common = 0;
     for (int i = 0; i < 9; ++i)
-        common += PlaceOf(places, a[i / 3]) == PlaceOf(places, b[i % 3]);
+        common += PlaceOfVertex(places, a[i / 3]) == PlaceOfVertex(places, b[i % 3]);
     return common >= 2;
 }
 
@@ -245,7 +245,7 @@ void snwPicture_MoveSkin(snwPicture* picture, int index, const float* positions)
 // ---------------------------------------------------------------------------------------------------------------------
 // Meshes from plain arrays
 
-static snwResult CheckLook(const snwMeshLook* look, snwMessage* message)
+static snwResult CheckMeshLook(const snwMeshLook* look, snwMessage* message)
 {
     if (look->vertexCount < 0 || look->triangleCount < 0)
         return snwFail(message, snw_errorArgument, "give counts of 0 or more", "a mesh has %d vertices, %d triangles",
@@ -262,7 +262,7 @@ static snwResult CheckLook(const snwMeshLook* look, snwMessage* message)
 }
 
 // Embree reads a little past the end, and nobody wants to draw NaN.
-static float* CopyColors(snwContext* context, const snwMeshLook* look)
+static float* CopyLookColors(snwContext* context, const snwMeshLook* look)
 {
     size_t count = 3 * (size_t)look->vertexCount;
     float* colors = snwAllocArray(context, count + 1, sizeof(float));
@@ -281,7 +281,7 @@ static bool CopyTexcoords(snwContext* context, const snwMeshLook* look, snwPictu
     return mesh->texcoords != NULL;
 }
 
-static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMesh* mesh)
+static bool CopyMeshLook(snwContext* context, const snwMeshLook* look, snwPictureMesh* mesh)
 {
     size_t triangleCount = (size_t)look->triangleCount;
     if (!AllocMesh(context, mesh, false))
@@ -306,7 +306,7 @@ static bool CopyLook(snwContext* context, const snwMeshLook* look, snwPictureMes
     }
 
     if (look->colors != NULL)
-        mesh->colors = CopyColors(context, look);
+        mesh->colors = CopyLookColors(context, look);
     if (look->colors != NULL && mesh->colors == NULL)
         return false;
     if (look->texcoords != NULL && look->texture != NULL && !CopyTexcoords(context, look, mesh))
@@ -352,7 +352,7 @@ static bool SetNormals(snwContext* context, const snwMeshLook* look, snwPictureM
 
 snwResult snwPicture_AddMesh(snwPicture* picture, const snwMeshLook* look, int* index, snwMessage* message)
 {
-    snwResult result = CheckLook(look, message);
+    snwResult result = CheckMeshLook(look, message);
     if (result < 0)
         return result;
     snwPictureMesh mesh = {
@@ -366,7 +366,7 @@ snwResult snwPicture_AddMesh(snwPicture* picture, const snwMeshLook* look, int* 
         .frame = snwIdentityTransform(),
     };
 
-    if (!CopyLook(picture->context, look, &mesh) || !SetNormals(picture->context, look, &mesh))
+    if (!CopyMeshLook(picture->context, look, &mesh) || !SetNormals(picture->context, look, &mesh))
     {
         FreeMesh(picture->context, &mesh);
         return snwFailMemory(message);
@@ -378,14 +378,14 @@ snwResult snwPicture_AddMesh(snwPicture* picture, const snwMeshLook* look, int* 
 // ---------------------------------------------------------------------------------------------------------------------
 // Solids
 
-static void PutVertex(snwPictureMesh* mesh, snwFloat3 position, snwFloat3 normal)
+static void PutPictureVertex(snwPictureMesh* mesh, snwFloat3 position, snwFloat3 normal)
 {
     snwFloat3_Store(position, mesh->shape + 3 * (size_t)mesh->vertexCount);
     snwFloat3_Store(normal, mesh->shapeNormals + 3 * (size_t)mesh->vertexCount);
     mesh->vertexCount++;
 }
 
-static void PutTriangle(snwPictureMesh* mesh, int a, int b, int c)
+static void PutPictureTriangle(snwPictureMesh* mesh, int a, int b, int c)
 {
     int* corner = mesh->corners + 3 * (size_t)mesh->triangleCount;
     corner[0] = a;
@@ -401,8 +401,8 @@ static void PutGrid(snwPictureMesh* mesh, int first, int columns, int rows)
         for (int c = 0; c < columns; ++c)
         {
             int a = first + r * (columns + 1) + c, b = a + columns + 1;
-            PutTriangle(mesh, a, b, a + 1);
-            PutTriangle(mesh, a + 1, b, b + 1);
+            PutPictureTriangle(mesh, a, b, a + 1);
+            PutPictureTriangle(mesh, a + 1, b, b + 1);
         }
 }
 
@@ -430,7 +430,7 @@ static bool MakeCapsule(snwContext* context, snwPictureMesh* mesh, float radius,
         {
             float around = 2 * SNW_PIF * (float)(c % columns) / columns;
             snwFloat3 n = {sinf(polar) * sinf(around), cosf(polar), sinf(polar) * cosf(around)};
-            PutVertex(mesh, snwFloat3_MulAdd((snwFloat3){0, lift, 0}, radius, n), n);
+            PutPictureVertex(mesh, snwFloat3_MulAdd((snwFloat3){0, lift, 0}, radius, n), n);
         }
     }
 
@@ -466,7 +466,7 @@ static void PutBoxFace(snwPictureMesh* mesh, const float flat[3], float bevel, i
             p[u] *= -side; // mirrored for one side, so that both wind the same way
             n[u] *= -side;
             snwFloat3 normal = snwFloat3_Normalize(snwFloat3_Load(n));
-            PutVertex(mesh, snwFloat3_MulAdd(snwFloat3_Load(p), bevel, normal), normal);
+            PutPictureVertex(mesh, snwFloat3_MulAdd(snwFloat3_Load(p), bevel, normal), normal);
         }
     PutGrid(mesh, first, snw_boxColumns, snw_boxColumns);
 }
@@ -503,14 +503,14 @@ static bool MakeGround(snwContext* context, snwPictureMesh* mesh, float radius)
 
     // Room for all has been made; Put counts them again.
     mesh->vertexCount = mesh->triangleCount = 0;
-    PutVertex(mesh, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0});
+    PutPictureVertex(mesh, (snwFloat3){0, 0, 0}, (snwFloat3){0, 1, 0});
 
     // A fan around the middle.
     for (int c = 0; c < columns; ++c)
     {
         float around = 2 * SNW_PIF * (float)c / columns;
-        PutVertex(mesh, (snwFloat3){radius * sinf(around), 0, radius * cosf(around)}, (snwFloat3){0, 1, 0});
-        PutTriangle(mesh, 0, 1 + c, 1 + (c + 1) % columns);
+        PutPictureVertex(mesh, (snwFloat3){radius * sinf(around), 0, radius * cosf(around)}, (snwFloat3){0, 1, 0});
+        PutPictureTriangle(mesh, 0, 1 + c, 1 + (c + 1) % columns);
     }
 
     return true;
@@ -567,10 +567,10 @@ snwResult snwPicture_AddTriangles(
         snwFloat3 a = snwFloat3_FromVec3(corners[3 * i]), b = snwFloat3_FromVec3(corners[3 * i + 1]);
         snwFloat3 c = snwFloat3_FromVec3(corners[3 * i + 2]);
         snwFloat3 n = snwFloat3_Normalize(snwFloat3_Cross(snwFloat3_Sub(b, a), snwFloat3_Sub(c, a)));
-        PutVertex(&mesh, a, n);
-        PutVertex(&mesh, b, n);
-        PutVertex(&mesh, c, n);
-        PutTriangle(&mesh, 3 * i, 3 * i + 1, 3 * i + 2);
+        PutPictureVertex(&mesh, a, n);
+        PutPictureVertex(&mesh, b, n);
+        PutPictureVertex(&mesh, c, n);
+        PutPictureTriangle(&mesh, 3 * i, 3 * i + 1, 3 * i + 2);
     }
     return KeepSolid(picture, &mesh, made, index, message);
 }

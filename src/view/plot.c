@@ -75,7 +75,7 @@ static bool HasText(const char* text)
 }
 
 // Characters, for guessing how wide a text will be.
-static double TextWidth(const char* text, double perCharacter)
+static double GuessTextWidth(const char* text, double perCharacter)
 {
     int count = 0;
     for (const char* c = text != NULL ? text : ""; *c != 0; ++c)
@@ -91,7 +91,7 @@ static bool IsDrawn(double value)
     return fabs(value) <= s_limit; // false for NaN
 }
 
-static void FindRange(const snwPlotDef* def, bool ofX, double* lower, double* upper)
+static void FindAxisRange(const snwPlotDef* def, bool ofX, double* lower, double* upper)
 {
     *lower = DBL_MAX;
     *upper = -DBL_MAX;
@@ -187,7 +187,7 @@ static double TickLabelWidth(const Axis* axis)
     {
         char text[64];
         FormatTick(axis, (first + i) * axis->step, text);
-        widest = fmax(widest, TextWidth(text, 7));
+        widest = fmax(widest, GuessTextWidth(text, 7));
     }
     return widest;
 }
@@ -227,7 +227,7 @@ static int LayLegend(Plot* plot, bool draw)
     for (int i = 0; i < plot->seriesCount; ++i)
     {
         Series series = GetSeries(plot->def, i);
-        double width = 46 + TextWidth(series.curve.label, 6.8);
+        double width = 46 + GuessTextWidth(series.curve.label, 6.8);
         if (x > plot->left && x + width > plot->def->width - 16)
         {
             x = plot->left;
@@ -245,13 +245,13 @@ static bool HasLegend(const snwPlotDef* def)
     return SeriesCount(def) > 1 || (SeriesCount(def) == 1 && HasText(GetSeries(def, 0).curve.label));
 }
 
-static void LayOut(Plot* plot)
+static void LayOutPlot(Plot* plot)
 {
     const snwPlotDef* def = plot->def;
     double lower, upper;
-    FindRange(def, true, &lower, &upper);
+    FindAxisRange(def, true, &lower, &upper);
     plot->x = MakeAxis(lower, upper, false, def->width / 95.0);
-    FindRange(def, false, &lower, &upper);
+    FindAxisRange(def, false, &lower, &upper);
     plot->y = MakeAxis(lower, upper, true, def->height / 62.0);
     plot->left = 18 + TickLabelWidth(&plot->y) + (HasText(def->yLabel) || plot->y.power != 0 ? 24 : 0);
     plot->right = def->width - 22;
@@ -387,7 +387,7 @@ void snwPlot_Draw(const snwPlotDef* def, const snwPlotPen* pen)
     Plot plot = {.def = def, .pen = pen, .seriesCount = SeriesCount(def)};
 
     // Axes behind, then title and legend, then curves.
-    LayOut(&plot);
+    LayOutPlot(&plot);
     DrawAxes(&plot);
     if (HasText(def->title))
         pen->text(pen->own,
@@ -433,7 +433,7 @@ snwResult snwPlot_Check(const snwPlotDef* def, snwMessage* message)
 }
 
 // Axes around nothing help nobody.
-static snwResult CheckPoints(const snwPlotDef* def, snwMessage* message)
+static snwResult CheckPlotPoints(const snwPlotDef* def, snwMessage* message)
 {
     for (int s = 0; s < def->curveCount; ++s)
         for (int i = 0; i < def->curves[s].count; ++i)
@@ -448,7 +448,7 @@ snwResult snwPlot_Write(snwContext* context, const snwPlotDef* def, const char* 
     size_t capacity = strlen(stem) + 8;
     snwResult result = snwPlot_Check(def, message);
     if (result >= 0)
-        result = CheckPoints(def, message);
+        result = CheckPlotPoints(def, message);
     if (result < 0)
         return result;
     char* path = snwAlloc(context, capacity);

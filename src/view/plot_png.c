@@ -43,7 +43,7 @@ static snwFloat3 LinearColor(uint32_t color)
     return (snwFloat3){Linear(color >> 16), Linear(color >> 8), Linear(color)};
 }
 
-static void Mix(uint8_t* pixel, uint32_t color, float cover)
+static void MixPixel(uint8_t* pixel, uint32_t color, float cover)
 {
     for (int k = 0; k < 3; ++k)
     {
@@ -52,7 +52,7 @@ static void Mix(uint8_t* pixel, uint32_t color, float cover)
     }
 }
 
-static float Distance(Point a, Point b, float x, float y)
+static float PenDistance(Point a, Point b, float x, float y)
 {
     float dx = b.x - a.x, dy = b.y - a.y, square = dx * dx + dy * dy;
     float t = square > 0 ? snwFloat_Clamp(((x - a.x) * dx + (y - a.y) * dy) / square, 0, 1) : 0;
@@ -71,13 +71,14 @@ static void Stroke(Pixels* pixels, Point a, Point b, float radius, uint32_t colo
     for (int y = top; y < bottom; ++y)
         for (int x = left; x < right; ++x)
         {
-            float cover = radius + 0.5f - Distance(a, b, (float)x + 0.5f, (float)y + 0.5f);
+            float cover = radius + 0.5f - PenDistance(a, b, (float)x + 0.5f, (float)y + 0.5f);
             if (cover > 0)
-                Mix(image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x), color, snwFloat_Min(cover, 1));
+                MixPixel(
+                    image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x), color, snwFloat_Min(cover, 1));
         }
 }
 
-static Point Between(Point a, Point b, float t)
+static Point BetweenPoints(Point a, Point b, float t)
 {
     return (Point){a.x + t * (b.x - a.x), a.y + t * (b.y - a.y), true};
 }
@@ -93,27 +94,27 @@ static void Dash(Pixels* pixels, Point a, Point b, float radius, uint32_t color,
         float step = snwFloat_Max(phase < on ? on - phase : period - phase, 0.01f),
               next = snwFloat_Min(at + step, length);
         if (phase < on)
-            Stroke(pixels, Between(a, b, at / length), Between(a, b, next / length), radius, color);
+            Stroke(pixels, BetweenPoints(a, b, at / length), BetweenPoints(a, b, next / length), radius, color);
         at = next;
     }
     *walked += length;
 }
 
-static Point Place(double x, double y, bool down)
+static Point ScalePoint(double x, double y, bool down)
 {
     return (Point){(float)(snw_scale * x), (float)(snw_scale * y), down};
 }
 
-static void Line(void* own, double x1, double y1, double x2, double y2, const snwPlotStyle* style)
+static void DrawPngLine(void* own, double x1, double y1, double x2, double y2, const snwPlotStyle* style)
 {
     float radius = (float)(0.5 * snw_scale * style->width), walked = 0;
     if (style->dashed)
-        Dash(own, Place(x1, y1, false), Place(x2, y2, true), radius, style->color, &walked);
+        Dash(own, ScalePoint(x1, y1, false), ScalePoint(x2, y2, true), radius, style->color, &walked);
     else
-        Stroke(own, Place(x1, y1, false), Place(x2, y2, true), radius, style->color);
+        Stroke(own, ScalePoint(x1, y1, false), ScalePoint(x2, y2, true), radius, style->color);
 }
 
-static void Ring(void* own, double x, double y, double radius, const snwPlotStyle* style)
+static void DrawPngRing(void* own, double x, double y, double radius, const snwPlotStyle* style)
 {
     enum
     {
@@ -122,8 +123,8 @@ static void Ring(void* own, double x, double y, double radius, const snwPlotStyl
     for (int i = 0; i < corners; ++i)
     {
         double a = 2 * (double)SNW_PIF * i / corners, b = 2 * (double)SNW_PIF * (i + 1) / corners;
-        Stroke(own, Place(x + radius * cos(a), y + radius * sin(a), false),
-            Place(x + radius * cos(b), y + radius * sin(b), true), (float)(0.5 * snw_scale * style->width),
+        Stroke(own, ScalePoint(x + radius * cos(a), y + radius * sin(a), false),
+            ScalePoint(x + radius * cos(b), y + radius * sin(b), true), (float)(0.5 * snw_scale * style->width),
             style->color);
     }
 }
@@ -131,21 +132,21 @@ static void Ring(void* own, double x, double y, double radius, const snwPlotStyl
 // ---------------------------------------------------------------------------------------------------------------------
 // Paths
 
-static void Begin(void* own)
+static void BeginPngPath(void* own)
 {
     Pixels* pixels = own;
     pixels->path.count = 0;
 }
 
-static void AddPoint(void* own, double x, double y, bool down)
+static void AddPathPoint(void* own, double x, double y, bool down)
 {
     Pixels* pixels = own;
     // After a failure no more: a point with the pen down needs the one before it.
-    if (!pixels->failed && !snwArray_Push(pixels->context, &pixels->path, Place(x, y, down)))
+    if (!pixels->failed && !snwArray_Push(pixels->context, &pixels->path, ScalePoint(x, y, down)))
         pixels->failed = true;
 }
 
-static void End(void* own, const snwPlotStyle* style)
+static void EndPngPath(void* own, const snwPlotStyle* style)
 {
     Pixels* pixels = own;
     float radius = (float)(0.5 * snw_scale * style->width), walked = 0;
@@ -170,7 +171,7 @@ static float TextSize(const snwPlotText* text)
     return 0.94f * snw_scale * (float)text->size;
 }
 
-static float TextWidth(const snwPlotText* text, const char* times, const char* power)
+static float MeasureText(const snwPlotText* text, const char* times, const char* power)
 {
     float size = TextSize(text);
     return snwText_Width(size, text->text) + snwText_Width(size, times) + snwText_Width(0.75f * size, power);
@@ -221,14 +222,14 @@ static void DrawTurned(Pixels* pixels, const snwPlotText* text, float width, con
     snwDestroyImage(pixels->context, &words);
 }
 
-static void Text(void* own, const snwPlotText* text)
+static void DrawPngText(void* own, const snwPlotText* text)
 {
     Pixels* pixels = own;
     char power[16] = "";
     if (text->power != 0)
         snprintf(power, sizeof power, "%d", text->power);
     const char* times = text->power != 0 ? " x 10" : "";
-    float width = TextWidth(text, times, power);
+    float width = MeasureText(text, times, power);
     if (width <= 0)
         return;
     if (text->upward)
@@ -251,7 +252,8 @@ snwResult snwPlot_WritePng(snwContext* context, const snwPlotDef* def, const cha
     if (result < 0)
         return result;
     memset(pixels.image.pixels, 255, 3 * (size_t)pixels.image.width * (size_t)pixels.image.height);
-    snwPlot_Draw(def, &(snwPlotPen){Line, Text, Ring, Begin, AddPoint, End, &pixels});
+    snwPlot_Draw(
+        def, &(snwPlotPen){DrawPngLine, DrawPngText, DrawPngRing, BeginPngPath, AddPathPoint, EndPngPath, &pixels});
     result = pixels.failed ? snwFailMemory(message)
                            : snwImage_WritePng(context, &pixels.image, path, snw_effort, def->overwrite, message);
     snwArray_Free(context, &pixels.path);

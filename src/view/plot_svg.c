@@ -13,12 +13,12 @@ typedef struct Svg
     snwWriter out;
 } Svg;
 
-static void Put(Svg* svg, const char* text)
+static void PutSvg(Svg* svg, const char* text)
 {
     snwWrite(&svg->out, text, strlen(text));
 }
 
-// Whole numbers and words only: see PutNumber.
+// Whole numbers and words only: see PutSvgNumber.
 static void __attribute__((format(printf, 2, 3))) PutFormat(Svg* svg, const char* format, ...)
 {
     char text[512];
@@ -26,11 +26,11 @@ static void __attribute__((format(printf, 2, 3))) PutFormat(Svg* svg, const char
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    Put(svg, text);
+    PutSvg(svg, text);
 }
 
 // A coordinate with at most two decimals.
-static void PutNumber(Svg* svg, double value)
+static void PutSvgNumber(Svg* svg, double value)
 {
     long hundredths = lround(fmin(fmax(value, -1e6), 1e6) * 100);
     const char* sign = hundredths < 0 ? "-" : "";
@@ -47,8 +47,8 @@ static void PutAttributes(Svg* svg, const char* names[], const double* values)
     for (int i = 0; names[i] != NULL; ++i)
     {
         PutFormat(svg, " %s=\"", names[i]);
-        PutNumber(svg, values[i]);
-        Put(svg, "\"");
+        PutSvgNumber(svg, values[i]);
+        PutSvg(svg, "\"");
     }
 }
 
@@ -76,9 +76,9 @@ static void PutEscaped(Svg* svg, const char* text)
     {
         int length = CharacterLength(c);
         if (length == 0)
-            Put(svg, *c < 0x20 ? " " : "?");
+            PutSvg(svg, *c < 0x20 ? " " : "?");
         else if (*c == '<' || *c == '>' || *c == '&' || *c == '"')
-            Put(svg, *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '&' ? "&amp;" : "&quot;");
+            PutSvg(svg, *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : *c == '&' ? "&amp;" : "&quot;");
         else
             snwWrite(&svg->out, c, (size_t)length);
         c += length > 0 ? length : 1;
@@ -91,42 +91,42 @@ static void PutEscaped(Svg* svg, const char* text)
 static void PutStroke(Svg* svg, const snwPlotStyle* style)
 {
     PutFormat(svg, " stroke=\"#%06x\" stroke-width=\"", (unsigned)style->color);
-    PutNumber(svg, style->width);
-    Put(svg, style->dashed ? "\" stroke-dasharray=\"6 4\"" : "\"");
+    PutSvgNumber(svg, style->width);
+    PutSvg(svg, style->dashed ? "\" stroke-dasharray=\"6 4\"" : "\"");
 }
 
-static void Line(void* own, double x1, double y1, double x2, double y2, const snwPlotStyle* style)
+static void PutSvgLine(void* own, double x1, double y1, double x2, double y2, const snwPlotStyle* style)
 {
-    Put(own, "<line");
+    PutSvg(own, "<line");
     PutAttributes(own, (const char*[]){"x1", "y1", "x2", "y2", NULL}, (double[]){x1, y1, x2, y2});
     PutStroke(own, style);
-    Put(own, "/>\n");
+    PutSvg(own, "/>\n");
 }
 
-static void Ring(void* own, double x, double y, double radius, const snwPlotStyle* style)
+static void PutSvgRing(void* own, double x, double y, double radius, const snwPlotStyle* style)
 {
-    Put(own, "<circle");
+    PutSvg(own, "<circle");
     PutAttributes(own, (const char*[]){"cx", "cy", "r", NULL}, (double[]){x, y, radius});
-    Put(own, " fill=\"none\"");
+    PutSvg(own, " fill=\"none\"");
     PutStroke(own, &(snwPlotStyle){style->color, style->width, false});
-    Put(own, "/>\n");
+    PutSvg(own, "/>\n");
 }
 
-static void Text(void* own, const snwPlotText* text)
+static void PutSvgText(void* own, const snwPlotText* text)
 {
     static const char* const anchors[] = {"start", "middle", "end"};
-    Put(own, "<text");
+    PutSvg(own, "<text");
 
     // Upward text is turned about its own place.
     if (!text->upward)
         PutAttributes(own, (const char*[]){"x", "y", NULL}, (double[]){text->x, text->y});
     else
     {
-        Put(own, " transform=\"translate(");
-        PutNumber(own, text->x);
-        Put(own, " ");
-        PutNumber(own, text->y);
-        Put(own, ") rotate(-90)\"");
+        PutSvg(own, " transform=\"translate(");
+        PutSvgNumber(own, text->x);
+        PutSvg(own, " ");
+        PutSvgNumber(own, text->y);
+        PutSvg(own, ") rotate(-90)\"");
     }
 
     // Words are escaped; a power of ten stands raised behind them.
@@ -136,29 +136,29 @@ static void Text(void* own, const snwPlotText* text)
     PutEscaped(own, text->text);
     if (text->power != 0)
         PutFormat(own, " \xc3\x97 10<tspan dy=\"-5\" font-size=\"10\">%d</tspan>", text->power);
-    Put(own, "</text>\n");
+    PutSvg(own, "</text>\n");
 }
 
-static void Begin(void* own)
+static void BeginSvgPath(void* own)
 {
-    Put(own, "<path d=\"");
+    PutSvg(own, "<path d=\"");
 }
 
-static void Point(void* own, double x, double y, bool down)
+static void PutSvgPoint(void* own, double x, double y, bool down)
 {
-    Put(own, down ? "L" : "M");
-    PutNumber(own, x);
-    Put(own, " ");
-    PutNumber(own, y);
+    PutSvg(own, down ? "L" : "M");
+    PutSvgNumber(own, x);
+    PutSvg(own, " ");
+    PutSvgNumber(own, y);
     if (!down)
-        Put(own, "h0"); // a point alone becomes a dot
+        PutSvg(own, "h0"); // a point alone becomes a dot
 }
 
-static void End(void* own, const snwPlotStyle* style)
+static void EndSvgPath(void* own, const snwPlotStyle* style)
 {
-    Put(own, "\" fill=\"none\" stroke-linejoin=\"round\" stroke-linecap=\"round\"");
+    PutSvg(own, "\" fill=\"none\" stroke-linejoin=\"round\" stroke-linecap=\"round\"");
     PutStroke(own, style);
-    Put(own, "/>\n");
+    PutSvg(own, "/>\n");
 }
 
 snwResult snwPlot_WriteSvg(snwContext* context, const snwPlotDef* def, const char* path, snwMessage* message)
@@ -169,11 +169,11 @@ snwResult snwPlot_WriteSvg(snwContext* context, const snwPlotDef* def, const cha
     Svg svg = {.out = {.context = context}};
     PutFormat(&svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" ",
         def->width, def->height, def->width, def->height);
-    Put(&svg, "font-family=\"system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif\">\n<title>");
+    PutSvg(&svg, "font-family=\"system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif\">\n<title>");
     PutEscaped(&svg, def->title);
-    Put(&svg, "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
-    snwPlot_Draw(def, &(snwPlotPen){Line, Text, Ring, Begin, Point, End, &svg});
-    Put(&svg, "</svg>\n");
+    PutSvg(&svg, "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
+    snwPlot_Draw(def, &(snwPlotPen){PutSvgLine, PutSvgText, PutSvgRing, BeginSvgPath, PutSvgPoint, EndSvgPath, &svg});
+    PutSvg(&svg, "</svg>\n");
     result = svg.out.failed ? snwFailMemory(message)
                             : snwFile_Write(context, path, svg.out.data, svg.out.size, def->overwrite, message);
     snwFree(context, svg.out.data);

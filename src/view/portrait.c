@@ -21,7 +21,7 @@ snwPortraitDef snwDefaultPortraitDef(void)
     };
 }
 
-static snwResult CheckDef(const snwPortraitDef* def, snwMessage* message)
+static snwResult CheckPortraitDef(const snwPortraitDef* def, snwMessage* message)
 {
     if (def->width < 1 || def->height < 1 || def->width > 16384 || def->height > 16384)
         return snwFail(message, snw_errorArgument, "choose 1..16384 pixels", "a portrait of %d x %d pixels", def->width,
@@ -36,7 +36,7 @@ static snwResult CheckDef(const snwPortraitDef* def, snwMessage* message)
     return snw_ok;
 }
 
-static snwFloat3 Forward(const snwPortraitDef* def)
+static snwFloat3 ForwardOf(const snwPortraitDef* def)
 {
     float a = def->azimuth * SNW_PIF / 180, e = def->elevation * SNW_PIF / 180;
     return snwFloat3_Normalize((snwFloat3){-sinf(a) * cosf(e), -sinf(e), -cosf(a) * cosf(e)});
@@ -60,10 +60,10 @@ static void FrameMesh(snwFraming* framing, const snwMeshLook* mesh)
     }
 }
 
-static snwFraming Frame(const snwPortraitDef* def)
+static snwFraming FramePortrait(const snwPortraitDef* def)
 {
     snwFraming framing = snwFraming_BeginAlong(
-        Forward(def), (double)def->fieldOfView, def->fill, def->width, def->height);
+        ForwardOf(def), (double)def->fieldOfView, def->fill, def->width, def->height);
     for (int i = 0; i < def->framePointCount; ++i)
         FramePoint(&framing, def->framePoints + 3 * (size_t)i);
     for (int i = 0; def->framePointCount == 0 && i < def->meshCount; ++i)
@@ -116,10 +116,10 @@ static snwResult FillPicture(
 snwResult snwDrawPortrait(snwContext* context, const snwPortraitDef* def, snwImage* image, snwMessage* message)
 {
     *image = (snwImage){0};
-    snwResult result = CheckDef(def, message);
+    snwResult result = CheckPortraitDef(def, message);
     if (result < 0)
         return result;
-    snwFraming framing = Frame(def);
+    snwFraming framing = FramePortrait(def);
 
     // The frame's size is the measure of light, ground and wall.
     snwPicture picture = {

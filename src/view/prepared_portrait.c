@@ -56,7 +56,7 @@ static snwResult SkinBody(Drawing* d)
     return result;
 }
 
-static snwResult Pose(Drawing* d)
+static snwResult PosePortrait(Drawing* d)
 {
     const snwCharacterDef* def = d->character;
     d->pose = snwArena_Alloc(&d->arena, (size_t)def->boneCount + 1, sizeof *d->pose);
@@ -76,7 +76,7 @@ static snwResult Pose(Drawing* d)
 // ---------------------------------------------------------------------------------------------------------------------
 // Looks
 
-static snwResult AddSurface(Drawing* d, float opacity)
+static snwResult AddPortraitSurface(Drawing* d, float opacity)
 {
     snwFilmSurface* s = d->surface = snwAlloc(d->context, sizeof *d->surface);
     if (s == NULL)
@@ -130,7 +130,7 @@ static snwResult AddSheet(Drawing* d)
 }
 
 // The boundary of the body, with the sides of its elements.
-static snwResult AddElements(Drawing* d)
+static snwResult AddPortraitElements(Drawing* d)
 {
     snwSkin skin;
     snwResult result = snwCharacter_GetRestSkin(d->portrait->prepared->character, &skin);
@@ -150,7 +150,7 @@ static snwResult AddElements(Drawing* d)
     return snw_ok;
 }
 
-static snwResult AddBones(Drawing* d)
+static snwResult AddPortraitBones(Drawing* d)
 {
     const snwCharacterDef* def = d->character;
     double size = snwVec3_Distance(d->portrait->prepared->character->lower, d->portrait->prepared->character->upper);
@@ -196,12 +196,12 @@ static snwResult AddLooks(Drawing* d)
         case snw_lookWeights:
             return snwMakeWeightsLook(d->context, &d->arena, &weights, &d->looks[d->lookCount++], d->message);
         case snw_lookElements:
-            return AddElements(d);
+            return AddPortraitElements(d);
         case snw_lookBones:
-            result = AddSurface(d, 0.35f);
-            return result < 0 || d->character->boneCount == 0 ? result : AddBones(d);
+            result = AddPortraitSurface(d, 0.35f);
+            return result < 0 || d->character->boneCount == 0 ? result : AddPortraitBones(d);
         default:
-            return AddSurface(d, 1);
+            return AddPortraitSurface(d, 1);
     }
 }
 
@@ -215,7 +215,7 @@ snwResult snwPreparedPortrait_Draw(snwContext* context, const snwPreparedPortrai
         .gizmos = {.context = context},
         .message = message};
     snwPortraitDef def = *view;
-    snwResult result = Pose(&d);
+    snwResult result = PosePortrait(&d);
 
     // What is looked at, then the view of the caller, with a wall behind paper.
     if (result >= 0)

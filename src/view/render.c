@@ -219,7 +219,7 @@ static void FreeSamples(Job* job)
     snwFree(job->renderer->context, job->jitter);
 }
 
-static bool MakeSamples(Job* job)
+static bool MakePixelSamples(Job* job)
 {
     snwContext* context = job->renderer->context;
     int count = 16 * job->samples + snw_packet;
@@ -344,7 +344,7 @@ static void AddMiss(Pixel* pixel, snwFloat3 background, const snwVeilLight* veil
 }
 
 // Visibilities are means weighted with the light that they let through.
-static void AddHit(Pixel* pixel, const snwHit* hit, const snwRadiance* radiance, float key, float sky)
+static void AddHit(Pixel* pixel, const snwRayHit* hit, const snwRadiance* radiance, float key, float sky)
 {
     pixel->radiance.plain = snwFloat3_Add(pixel->radiance.plain, radiance->plain);
     pixel->radiance.key = snwFloat3_Add(pixel->radiance.key, radiance->key);
@@ -357,7 +357,7 @@ static void AddHit(Pixel* pixel, const snwHit* hit, const snwRadiance* radiance,
     pixel->guide.hits += 1;
 }
 
-static void AddVeiledHit(const Job* job, Pixel* pixel, const snwHit* hit, const snwRadiance* radiance,
+static void AddVeiledHit(const Job* job, Pixel* pixel, const snwRayHit* hit, const snwRadiance* radiance,
     const float visible[2], snwVeilLight veil)
 {
     snwRadiance dimmed = {snwFloat3_Add(veil.light, snwFloat3_Mul(veil.through, radiance->plain)),
@@ -381,7 +381,7 @@ typedef struct Packet
     int x[snw_packet];                                 // the pixel
     int sample[snw_packet];
     snwFloat3 directions[snw_packet];
-    snwHit hits[snw_packet]; // mesh -1: none
+    snwRayHit hits[snw_packet]; // mesh -1: none
     snwRadiance radiances[snw_packet];
     float visible[snw_packet][2]; // key light and sky
     snwVeilLight veils[snw_packet];
@@ -396,7 +396,7 @@ typedef struct Chunk
     int fullCount;
     int simple[snw_packet]; // pixels of plain ground: one look, and rays to the lights only
     int simpleCount;
-    snwHit hits[snw_packet]; // of the simple ones
+    snwRayHit hits[snw_packet]; // of the simple ones
     snwRadiance radiances[snw_packet];
 } Chunk;
 
@@ -413,7 +413,7 @@ static void SetLanes(const Job* job, Packet* packet, const int* xs, int count, i
 }
 
 // A flat ground gets no shadow from itself; one that is far from everything gets none at all.
-static void FindNeeds(const Job* job, snwHit* hit, const snwRadiance* radiance)
+static void FindNeeds(const Job* job, snwRayHit* hit, const snwRadiance* radiance)
 {
     bool flat = IsFloor(hit->point.kind) && job->obstacles.groundCount == 1;
     hit->key = snwFloat3_Luminance(radiance->key) > 0;
@@ -479,7 +479,7 @@ static void See(const Job* job, Packet* packet)
     }
 }
 
-static bool Any(const int* valid)
+static bool AnyLane(const int* valid)
 {
     int any = 0;
     for (int lane = 0; lane < snw_packet; ++lane)
@@ -503,7 +503,7 @@ static void FindVeiled(const Job* job, const int* asks, const struct RTCRay8* ra
     struct RTCIntersectContext context;
     struct RTCRay8 tried = *rays;
     memcpy(veiled, asks, snw_packet * sizeof *veiled);
-    if (!job->renderer->packets || !Any(asks))
+    if (!job->renderer->packets || !AnyLane(asks))
         return;
     rtcInitIntersectContext(&context);
     rtcOccluded8(asks, job->veil.scene, &context, &tried);
@@ -519,7 +519,7 @@ static void VeilLights(const Job* job, Packet* packet)
     // Only floors that are lit or open at all.
     for (int lane = 0; lane < snw_packet; ++lane)
     {
-        const snwHit* hit = &packet->hits[lane];
+        const snwRayHit* hit = &packet->hits[lane];
         bool floor = packet->valid[lane] != 0 && hit->mesh >= 0 && IsFloor(hit->point.kind);
         asks[0][lane] = floor && packet->visible[lane][0] > 0 ? packet->lit[lane] : 0;
         asks[1][lane] = floor && packet->visible[lane][1] > 0 ? packet->open[lane] : 0;
@@ -546,7 +546,7 @@ static void Light(const Job* job, Packet* packet, int y)
     // The two shadow rays of each lane; what needs none gets a ray of no meaning.
     for (int lane = 0; lane < snw_packet; ++lane)
     {
-        const snwHit* hit = &packet->hits[lane];
+        const snwRayHit* hit = &packet->hits[lane];
         bool hits = packet->valid[lane] != 0 && hit->mesh >= 0 && snwFloat3_Luminance(packet->veils[lane].through) > 0;
         packet->lit[lane] = hits && hit->key ? -1 : 0;
         packet->open[lane] = hits && hit->sky ? -1 : 0;
@@ -559,9 +559,9 @@ static void Light(const Job* job, Packet* packet, int y)
     }
 
     // Rays to the key light are nearly parallel; those to the sky go everywhere.
-    if (Any(packet->lit))
+    if (AnyLane(packet->lit))
         Occlude(job, packet->lit, &packet->key, RTC_INTERSECT_CONTEXT_FLAG_COHERENT);
-    if (Any(packet->open))
+    if (AnyLane(packet->open))
         Occlude(job, packet->open, &packet->sky, RTC_INTERSECT_CONTEXT_FLAG_INCOHERENT);
     for (int lane = 0; lane < snw_packet; ++lane)
     {
@@ -670,7 +670,7 @@ static void TraceSimple(const Job* job, Chunk* chunk)
 static void SortPixel(const Job* job, Chunk* chunk, const Packet* look, int lane)
 {
     int x = look->x[lane];
-    const snwHit* hit = &look->hits[lane];
+    const snwRayHit* hit = &look->hits[lane];
     const snwRadiance* radiance = &look->radiances[lane];
     if (hit->mesh < 0)
     {
@@ -716,7 +716,7 @@ static void SortPixels(const Job* job, Chunk* chunk, int begin, int end)
             chunk->full[chunk->fullCount++] = x;
     }
 
-    if (Any(look.valid))
+    if (AnyLane(look.valid))
         See(job, &look);
     for (int lane = 0; lane < snw_packet; ++lane)
         if (look.valid[lane] != 0)
@@ -779,7 +779,7 @@ static void AddSubject(RowSubject* subject, const Pixel* pixel, int x)
     subject->right = x + 1;
 }
 
-static void FinishRow(const Job* job, int y)
+static void FinishImageRow(const Job* job, int y)
 {
     int width = job->image->width, row = y - job->firstRow;
     for (int x = 0; x < width; x += snw_segment)
@@ -795,11 +795,11 @@ static void FinishRow(const Job* job, int y)
     }
 }
 
-static void FinishRows(int begin, int end, void* data)
+static void FinishImageRows(int begin, int end, void* data)
 {
     const Job* job = data;
     for (int y = job->drawRow + begin; y < job->drawRow + end; ++y)
-        FinishRow(job, y);
+        FinishImageRow(job, y);
 }
 
 static snwResult DrawBands(Job* job, snwMessage* message)
@@ -823,7 +823,7 @@ static snwResult DrawBands(Job* job, snwMessage* message)
         job->firstRow = row > snw_filterRadius ? row - snw_filterRadius : 0;
         job->lastRow = Min(height, row + count + snw_filterRadius);
         snwParallelFor(context, job->lastRow - job->firstRow, 4, TraceRows, job);
-        snwParallelFor(context, count, 8, FinishRows, job);
+        snwParallelFor(context, count, 8, FinishImageRows, job);
     }
 
     snwGuides_Free(&guides, context);
@@ -887,7 +887,7 @@ snwResult snwRenderer_Draw(snwRenderer* renderer, const snwPicture* picture, con
     // Scenes of opaque and translucent meshes, samples, then the pixels.
     snwResult result = BuildScenes(&job, message);
     if (result >= 0)
-        result = MakeSamples(&job) ? DrawBands(&job, message) : snwFailMemory(message);
+        result = MakePixelSamples(&job) ? DrawBands(&job, message) : snwFailMemory(message);
     if (result >= 0)
         renderer->subject = GatherSubject(&job);
     snwFree(renderer->context, job.subjects);

@@ -54,7 +54,7 @@ static snwFloat3 ColorAt(const snwPictureMesh* mesh, size_t triangle, const floa
 }
 
 // Where a point is in the picture, pixels.
-static void Project(const snwShading* shading, snwFloat3 p, float at[2])
+static void ProjectPoint(const snwShading* shading, snwFloat3 p, float at[2])
 {
     const snwCamera* camera = shading->camera;
     snwFloat3 d = snwFloat3_Sub(p, camera->position);
@@ -69,9 +69,10 @@ static void Project(const snwShading* shading, snwFloat3 p, float at[2])
 static float LineShade(const snwShading* shading, const snwPictureMesh* mesh, size_t triangle, snwFloat3 position)
 {
     float corners[3][2], p[2], nearest = FLT_MAX, longest = 1e-20f;
-    Project(shading, position, p);
+    ProjectPoint(shading, position, p);
     for (size_t i = 0; i < 3; ++i)
-        Project(shading, snwFloat3_Load(mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i]), corners[i]);
+        ProjectPoint(
+            shading, snwFloat3_Load(mesh->positions + 3 * (size_t)mesh->triangles[3 * triangle + i]), corners[i]);
     for (int i = 0; i < 3; ++i)
     {
         const float *a = corners[i], *b = corners[(i + 1) % 3];
@@ -84,7 +85,7 @@ static float LineShade(const snwShading* shading, const snwPictureMesh* mesh, si
     return nearest < s_halfLine ? 1 - 0.72f * snwFloat_SmoothStep(2, 14, longest) : 1;
 }
 
-snwHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwFloat3 direction)
+snwRayHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwFloat3 direction)
 {
     const snwPictureMesh* mesh = &shading->picture->meshes[meeting->mesh];
     size_t triangle = meeting->triangle;
@@ -104,7 +105,7 @@ snwHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwF
     normal = snwFloat3_Normalize(normal);
     snwFloat3 face = snwFloat3_Normalize(meeting->normal);
     bool inside = snwFloat3_Dot(face, direction) > 0;
-    snwHit hit = {.mesh = (int)meeting->mesh, .start = CurvedStart(mesh, triangle, weights, position)};
+    snwRayHit hit = {.mesh = (int)meeting->mesh, .start = CurvedStart(mesh, triangle, weights, position)};
     hit.start = snwFloat3_MulAdd(inside ? position : hit.start, inside ? -shading->epsilon : shading->epsilon, face);
     hit.point = (snwSurfacePoint){
         .kind = mesh->kind,
@@ -228,7 +229,7 @@ snwLayer snwShading_Layer(
         float opacity = 1 - mesh->transparency, clear = 1 - opacity * texel.alpha;
         return (snwLayer){snwFloat3_Scale(texel.light, opacity), {clear, clear, clear}};
     }
-    snwHit hit = snwShading_Hit(shading, meeting, direction);
+    snwRayHit hit = snwShading_Hit(shading, meeting, direction);
     snwRadiance parts = snwLook_Shade(look, &hit.point);
     bool inside = snwFloat3_Dot(meeting->normal, direction) > 0;
     float alpha = FilmAlpha(mesh, snwFloat3_Dot(hit.point.normal, hit.point.view), inside);

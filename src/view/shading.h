@@ -26,15 +26,15 @@ typedef struct snwMeeting
     snwFloat3 normal; // of the triangle, any length
 } snwMeeting;
 
-typedef struct snwHit
+typedef struct snwRayHit
 {
     snwSurfacePoint point;
     snwFloat3 start; // of shadow rays
     int mesh;
     bool key, sky; // whether anything could be between this and the lights
-} snwHit;
+} snwRayHit;
 
-snwHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwFloat3 direction);
+snwRayHit snwShading_Hit(const snwShading* shading, const snwMeeting* meeting, snwFloat3 direction);
 
 // One pass through a translucent or textured mesh.
 typedef struct snwLayer

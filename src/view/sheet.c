@@ -14,12 +14,12 @@ snwSheetDef snwDefaultSheetDef(void)
     return (snwSheetDef){.tileWidth = 320, .tileHeight = 320, .textSize = 20};
 }
 
-static int Round(float x)
+static int RoundToPixel(float x)
 {
     return (int)floorf(x + 0.5f);
 }
 
-static const char* Text(const char* text)
+static const char* TextOrNothing(const char* text)
 {
     return text != NULL ? text : "";
 }
@@ -37,8 +37,8 @@ static int GutterWidth(const snwSheetDef* def)
 {
     float widest = 0;
     for (int i = 0; i < def->rowCount && def->rows != NULL; ++i)
-        widest = snwFloat_Max(widest, snwText_Width(1.15f * def->textSize, Text(def->rows[i])));
-    return widest > 0 ? Round(widest + 1.3f * def->textSize) : 0;
+        widest = snwFloat_Max(widest, snwText_Width(1.15f * def->textSize, TextOrNothing(def->rows[i])));
+    return widest > 0 ? RoundToPixel(widest + 1.3f * def->textSize) : 0;
 }
 
 static int HeadHeight(const snwSheetDef* def)
@@ -48,10 +48,10 @@ static int HeadHeight(const snwSheetDef* def)
     height += def->subtitle != NULL ? 1.5f * def->textSize : 0;
     height += height > 0 ? 0.6f * def->textSize : 0;
     height += def->columns != NULL ? 1.5f * def->textSize : 0;
-    return Round(height);
+    return RoundToPixel(height);
 }
 
-static snwResult CheckDef(const snwSheetDef* def, snwMessage* message)
+static snwResult CheckSheetDef(const snwSheetDef* def, snwMessage* message)
 {
     bool size = def->tileWidth > 0 && def->tileHeight > 0 && def->tileWidth <= 8192 && def->tileHeight <= 8192;
     bool counts = def->rowCount > 0 && def->columnCount > 0 && def->rowCount <= 1000 && def->columnCount <= 1000;
@@ -62,15 +62,15 @@ static snwResult CheckDef(const snwSheetDef* def, snwMessage* message)
         def->tileHeight, (double)def->textSize);
 }
 
-static void LayOut(snwSheet* sheet, int* width, int* height)
+static void LayOutSheet(snwSheet* sheet, int* width, int* height)
 {
     const snwSheetDef* def = &sheet->def;
-    int margin = Round(2.2f * def->textSize);
-    sheet->gap = Round(0.6f * def->textSize);
-    sheet->groupGap = def->groupSize > 0 ? Round(1.2f * def->textSize) : 0;
+    int margin = RoundToPixel(2.2f * def->textSize);
+    sheet->gap = RoundToPixel(0.6f * def->textSize);
+    sheet->groupGap = def->groupSize > 0 ? RoundToPixel(1.2f * def->textSize) : 0;
     sheet->left = margin + GutterWidth(def);
     sheet->top = margin + HeadHeight(def);
-    sheet->rowStep = def->tileHeight + sheet->gap + (def->captions ? Round(1.5f * def->textSize) : 0);
+    sheet->rowStep = def->tileHeight + sheet->gap + (def->captions ? RoundToPixel(1.5f * def->textSize) : 0);
     int x, y;
     snwSheet_Place(sheet, def->rowCount - 1, def->columnCount - 1, &x, &y);
     *width = x + def->tileWidth + margin;
@@ -115,25 +115,25 @@ static void DrawNames(snwSheet* sheet)
     {
         snwSheet_Place(sheet, 0, c, &x, &y);
         DrawCentred(&sheet->image, x, def->tileWidth, (float)y - 0.7f * def->textSize, def->textSize, s_quietInk,
-            Text(def->columns[c]));
+            TextOrNothing(def->columns[c]));
     }
     for (int r = 0; r < def->rowCount && def->rows != NULL; ++r)
     {
         float size = 1.15f * def->textSize;
         snwSheet_Place(sheet, r, 0, &x, &y);
         float middle = (float)y + 0.5f * (float)def->tileHeight + 0.36f * size;
-        snwImage_DrawText(&sheet->image, 2.2f * def->textSize, middle, size, s_ink, Text(def->rows[r]));
+        snwImage_DrawText(&sheet->image, 2.2f * def->textSize, middle, size, s_ink, TextOrNothing(def->rows[r]));
     }
 }
 
 snwResult snwCreateSheet(snwContext* context, const snwSheetDef* def, snwSheet* sheet, snwMessage* message)
 {
     *sheet = (snwSheet){.def = *def};
-    snwResult result = CheckDef(def, message);
+    snwResult result = CheckSheetDef(def, message);
     if (result < 0)
         return result;
     int width, height;
-    LayOut(sheet, &width, &height);
+    LayOutSheet(sheet, &width, &height);
     result = snwCreateImage(context, width, height, &sheet->image, message);
     if (result < 0)
         return result;

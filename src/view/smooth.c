@@ -40,7 +40,7 @@ void snwGuides_Free(snwGuides* guides, snwContext* context)
 }
 
 // Where pixel 0 of a row is.
-static float* Row(const snwGuides* guides, Plane plane, int row)
+static float* GuideRow(const snwGuides* guides, Plane plane, int row)
 {
     return guides->data + (size_t)plane * guides->planeSize + (size_t)row * guides->stride + snw_filterRadius;
 }
@@ -48,17 +48,17 @@ static float* Row(const snwGuides* guides, Plane plane, int row)
 static void SetPixel(snwGuides* guides, int row, int x, const snwGuide* pixel)
 {
     bool useful = pixel->mesh == snw_seesSeveral || (pixel->mesh >= 0 && pixel->hits >= 0.5f);
-    Row(guides, positionX, row)[x] = pixel->position.x;
-    Row(guides, positionY, row)[x] = pixel->position.y;
-    Row(guides, positionZ, row)[x] = pixel->position.z;
-    Row(guides, normalX, row)[x] = pixel->normal.x;
-    Row(guides, normalY, row)[x] = pixel->normal.y;
-    Row(guides, normalZ, row)[x] = pixel->normal.z;
-    Row(guides, keyPlane, row)[x] = pixel->key;
-    Row(guides, skyPlane, row)[x] = pixel->sky;
-    Row(guides, softnessPlane, row)[x] = pixel->softness;
-    Row(guides, meshPlane, row)[x] = (float)pixel->mesh;
-    Row(guides, sourcePlane, row)[x] = useful ? (float)pixel->mesh : s_noSource;
+    GuideRow(guides, positionX, row)[x] = pixel->position.x;
+    GuideRow(guides, positionY, row)[x] = pixel->position.y;
+    GuideRow(guides, positionZ, row)[x] = pixel->position.z;
+    GuideRow(guides, normalX, row)[x] = pixel->normal.x;
+    GuideRow(guides, normalY, row)[x] = pixel->normal.y;
+    GuideRow(guides, normalZ, row)[x] = pixel->normal.z;
+    GuideRow(guides, keyPlane, row)[x] = pixel->key;
+    GuideRow(guides, skyPlane, row)[x] = pixel->sky;
+    GuideRow(guides, softnessPlane, row)[x] = pixel->softness;
+    GuideRow(guides, meshPlane, row)[x] = (float)pixel->mesh;
+    GuideRow(guides, sourcePlane, row)[x] = useful ? (float)pixel->mesh : s_noSource;
 }
 
 void snwGuides_SetRow(snwGuides* guides, int row, const snwGuide* pixels, size_t stride)
@@ -103,7 +103,7 @@ static Planes PlanesAt(const snwGuides* guides, int row, int x)
 {
     Planes planes;
     for (int i = 0; i < planeCount; ++i)
-        planes.of[i] = Row(guides, i, row) + x;
+        planes.of[i] = GuideRow(guides, i, row) + x;
     return planes;
 }
 
@@ -111,14 +111,14 @@ static Planes PlanesAt(const snwGuides* guides, int row, int x)
 typedef float Four __attribute__((vector_size(16)));
 typedef int FourInts __attribute__((vector_size(16)));
 
-static Four Load(const float* p)
+static Four LoadPixels(const float* p)
 {
     Four four;
     memcpy(&four, p, sizeof four);
     return four;
 }
 
-static Four Choose(FourInts condition, Four yes, Four no)
+static Four ChooseLanes(FourInts condition, Four yes, Four no)
 {
     return (Four)((condition & (FourInts)yes) | (~condition & (FourInts)no));
 }
@@ -127,16 +127,17 @@ static Four Choose(FourInts condition, Four yes, Four no)
 static Four Likeness(const Planes* a, const Planes* b, int i)
 {
     const Four zero = {0, 0, 0, 0}, half = {0.5f, 0.5f, 0.5f, 0.5f};
-    Four nx = Load(a->of[normalX] + i), ny = Load(a->of[normalY] + i), nz = Load(a->of[normalZ] + i);
-    Four facing = nx * Load(b->of[normalX] + i) + ny * Load(b->of[normalY] + i) + nz * Load(b->of[normalZ] + i);
-    Four dx = Load(b->of[positionX] + i) - Load(a->of[positionX] + i);
-    Four dy = Load(b->of[positionY] + i) - Load(a->of[positionY] + i);
-    Four dz = Load(b->of[positionZ] + i) - Load(a->of[positionZ] + i);
-    Four off = (nx * dx + ny * dy + nz * dz) * Load(a->of[softnessPlane] + i);
-    Four f2 = facing * facing, f4 = f2 * f2, mesh = Load(a->of[meshPlane] + i);
-    Four like = Choose(facing < 0.7f, zero, f4 * f4 / (1 + off * off));
-    like = Choose(mesh == (float)snw_seesSeveral, half, like); // pixels on a border stay among themselves
-    return Choose(mesh == Load(b->of[sourcePlane] + i), like, zero);
+    Four nx = LoadPixels(a->of[normalX] + i), ny = LoadPixels(a->of[normalY] + i), nz = LoadPixels(a->of[normalZ] + i);
+    Four facing = nx * LoadPixels(b->of[normalX] + i) + ny * LoadPixels(b->of[normalY] + i) +
+                  nz * LoadPixels(b->of[normalZ] + i);
+    Four dx = LoadPixels(b->of[positionX] + i) - LoadPixels(a->of[positionX] + i);
+    Four dy = LoadPixels(b->of[positionY] + i) - LoadPixels(a->of[positionY] + i);
+    Four dz = LoadPixels(b->of[positionZ] + i) - LoadPixels(a->of[positionZ] + i);
+    Four off = (nx * dx + ny * dy + nz * dz) * LoadPixels(a->of[softnessPlane] + i);
+    Four f2 = facing * facing, f4 = f2 * f2, mesh = LoadPixels(a->of[meshPlane] + i);
+    Four like = ChooseLanes(facing < 0.7f, zero, f4 * f4 / (1 + off * off));
+    like = ChooseLanes(mesh == (float)snw_seesSeveral, half, like); // pixels on a border stay among themselves
+    return ChooseLanes(mesh == LoadPixels(b->of[sourcePlane] + i), like, zero);
 }
 
 static void AddNeighbours(const Planes* a, const Planes* b, float fall, Sums* sums)
@@ -144,9 +145,9 @@ static void AddNeighbours(const Planes* a, const Planes* b, float fall, Sums* su
     for (int i = 0; i < snw_segment; i += 4)
     {
         Four w = fall * Likeness(a, b, i);
-        Four key = Load(sums->key + i) + w * Load(b->of[keyPlane] + i);
-        Four sky = Load(sums->sky + i) + w * Load(b->of[skyPlane] + i);
-        Four weight = Load(sums->weight + i) + w;
+        Four key = LoadPixels(sums->key + i) + w * LoadPixels(b->of[keyPlane] + i);
+        Four sky = LoadPixels(sums->sky + i) + w * LoadPixels(b->of[skyPlane] + i);
+        Four weight = LoadPixels(sums->weight + i) + w;
         memcpy(sums->key + i, &key, sizeof key);
         memcpy(sums->sky + i, &sky, sizeof sky);
         memcpy(sums->weight + i, &weight, sizeof weight);
@@ -160,8 +161,8 @@ void snwGuides_Smooth(
     int top = row > snw_filterRadius ? row - snw_filterRadius : 0;
     int bottom = row + snw_filterRadius < rowCount ? row + snw_filterRadius : rowCount - 1;
 
-    memcpy(key, Row(guides, keyPlane, row) + x, snw_segment * sizeof(float));
-    memcpy(sky, Row(guides, skyPlane, row) + x, snw_segment * sizeof(float));
+    memcpy(key, GuideRow(guides, keyPlane, row) + x, snw_segment * sizeof(float));
+    memcpy(sky, GuideRow(guides, skyPlane, row) + x, snw_segment * sizeof(float));
     if (!IsGrainy(guides, top, bottom, segment))
         return;
     Sums sums = {{0}, {0}, {0}};
@@ -179,7 +180,7 @@ void snwGuides_Smooth(
             }
         }
 
-    const float* mesh = Row(guides, meshPlane, row) + x;
+    const float* mesh = GuideRow(guides, meshPlane, row) + x;
     for (int i = 0; i < snw_segment; ++i)
     {
         if (sums.weight[i] <= 0)

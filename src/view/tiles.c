@@ -72,7 +72,7 @@ static void FitName(const char* name, float size, float width, char fitted[snw_n
         snprintf(fitted + length - 3, 4, "..");
 }
 
-static snwResult MakeSheet(Tiles* tiles, snwMessage* message)
+static snwResult MakeTileSheet(Tiles* tiles, snwMessage* message)
 {
     const snwFilmDef* film = &tiles->def->films[0]->def;
     int count = tiles->def->count;
@@ -149,7 +149,7 @@ static snwResult SetUp(Tiles* tiles, snwMessage* message)
 
     // One camera for all: what is compared is seen from one place.
     ShareCamera(def);
-    result = MakeSheet(tiles, message);
+    result = MakeTileSheet(tiles, message);
     return result >= 0 ? MakePaths(tiles, message) : result;
 }
 
@@ -172,14 +172,14 @@ static snwResult DrawTiles(Tiles* tiles, int frame, int gain, bool captions, snw
     return result;
 }
 
-static snwResult Advance(Tiles* tiles, int done, snwMessage* message)
+static snwResult AdvanceTiles(Tiles* tiles, int done, snwMessage* message)
 {
     int total = tiles->frameCount + 1;
     snwResult result = tiles->progress != NULL ? tiles->progress(done, total, tiles->user) : snw_ok;
     return result >= 0 ? snw_ok : snwFail(message, result, NULL, "the drawing was stopped");
 }
 
-static void Turn(snwCamera* camera, float co, float si)
+static void TurnCamera(snwCamera* camera, float co, float si)
 {
     snwFloat3* axes[] = {&camera->right, &camera->up, &camera->forward};
     for (int i = 0; i < 3; ++i)
@@ -194,7 +194,7 @@ static void FaceFocus(const snwTilesDef* def, snwCamera* camera)
     float length = snwFloat3_Length(normal) * snwFloat3_Length(forward);
     float co = -snwFloat3_Dot(normal, forward) / length, si = -snwFloat3_Cross(forward, normal).y / length;
     if (length > 0.3f && co <= SNW_SEEN)
-        Turn(camera, co, si);
+        TurnCamera(camera, co, si);
 }
 
 // On from there to the side from which most of the flesh around the focus is in sight: an axe, a tail or a leg may hide
@@ -209,7 +209,7 @@ static void FindSide(const snwTilesDef* def, int frame, const snwFocus* focus, f
         int turns = (i + 1) / 2 * (i % 2 == 1 ? 1 : -1);
         float angle = 2 * SNW_PIF * (float)turns / snw_sides;
         snwCamera side = *camera;
-        Turn(&side, cosf(angle), sinf(angle));
+        TurnCamera(&side, cosf(angle), sinf(angle));
         float seen = snwFocus_Seen(film, frame, focus, side.forward, away) + (i == 0 ? SNW_LIKED : 0);
         if (seen <= most)
             continue;
@@ -235,7 +235,7 @@ static void LookAtFocus(const snwTilesDef* def, int frame)
         def->films[i]->camera = camera;
 }
 
-static snwResult DrawPicture(Tiles* tiles, snwMessage* message)
+static snwResult DrawTilePicture(Tiles* tiles, snwMessage* message)
 {
     snwCamera film = tiles->def->films[0]->camera; // all films share it
     int frame = tiles->def->pictureFrame;
@@ -247,10 +247,10 @@ static snwResult DrawPicture(Tiles* tiles, snwMessage* message)
     if (result >= 0 && tiles->def->picturePath != NULL)
         result = snwImage_WritePng(
             tiles->context, &tiles->sheet.image, tiles->def->picturePath, 9, tiles->def->overwrite, message);
-    return result >= 0 ? Advance(tiles, 1, message) : result;
+    return result >= 0 ? AdvanceTiles(tiles, 1, message) : result;
 }
 
-static snwResult DrawFrames(Tiles* tiles, snwMessage* message)
+static snwResult DrawTileFrames(Tiles* tiles, snwMessage* message)
 {
     snwResult result = snw_ok;
     for (int i = 0; i < tiles->frameCount && result >= 0; ++i)
@@ -261,12 +261,12 @@ static snwResult DrawFrames(Tiles* tiles, snwMessage* message)
             result = snwImage_WritePng(
                 tiles->context, &tiles->sheet.image, tiles->path, 1, tiles->def->overwrite, message);
         if (result >= 0)
-            result = Advance(tiles, i + 2, message);
+            result = AdvanceTiles(tiles, i + 2, message);
     }
     return result;
 }
 
-static void RemoveFrames(Tiles* tiles)
+static void RemoveTileFrames(Tiles* tiles)
 {
     for (int i = 0; i < tiles->frameCount; ++i)
     {
@@ -283,10 +283,10 @@ static snwResult WhileEncoding(void* user)
     return tiles->progress != NULL ? tiles->progress(total, total, tiles->user) : snw_ok;
 }
 
-static snwResult DrawFilm(Tiles* tiles, snwMessage* message)
+static snwResult DrawAndEncodeTiles(Tiles* tiles, snwMessage* message)
 {
     // Tiles as PNG, then the film from them.
-    snwResult result = DrawFrames(tiles, message);
+    snwResult result = DrawTileFrames(tiles, message);
     if (result >= 0)
     {
         snwEncodeDef encode = {
@@ -303,7 +303,7 @@ static snwResult DrawFilm(Tiles* tiles, snwMessage* message)
     }
 
     if (result >= 0 || result == snw_errorInterrupted) // else somebody may still make a film of them
-        RemoveFrames(tiles);
+        RemoveTileFrames(tiles);
     return result;
 }
 
@@ -313,9 +313,9 @@ snwResult snwTiles_Draw(
     Tiles tiles = {.context = context, .def = def, .progress = progress, .user = user};
     snwResult result = SetUp(&tiles, message);
     if (result >= 0)
-        result = DrawPicture(&tiles, message);
+        result = DrawTilePicture(&tiles, message);
     if (result >= 0 && def->filmPath != NULL)
-        result = DrawFilm(&tiles, message);
+        result = DrawAndEncodeTiles(&tiles, message);
     snwDestroySheet(context, &tiles.sheet);
     snwFree(context, tiles.frames);
     snwFree(context, tiles.path);

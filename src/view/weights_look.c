@@ -50,7 +50,7 @@ static snwResult ChooseHandle(Maker* m)
         m->character->name, name);
 }
 
-static snwResult FindWeights(Maker* m)
+static snwResult FindLookWeights(Maker* m)
 {
     m->weights = m->handles ? &m->character->handleWeights : &m->character->boneWeights;
     if (m->weights->vertexCount > 0)
@@ -84,7 +84,7 @@ static snwFloat3 VertexColor(const Maker* m, int vertex)
     return m->only >= 0 ? snwRamp_Color((float)weight) : sum;
 }
 
-static snwResult Pose(Maker* m, const snwSkinningTarget* target)
+static snwResult PoseLook(Maker* m, const snwSkinningTarget* target)
 {
     snwSkinningDef def = snwDefaultSkinningDef();
     def.positions = m->skin.positions;
@@ -103,7 +103,7 @@ static snwResult Pose(Maker* m, const snwSkinningTarget* target)
     return result;
 }
 
-static snwResult Fill(Maker* m, snwMeshLook* look)
+static snwResult FillLook(Maker* m, snwMeshLook* look)
 {
     size_t count = (size_t)m->skin.vertexCount;
     float* colors = snwArena_Alloc(m->arena, count, 3 * sizeof(float));
@@ -133,7 +133,7 @@ static snwResult Fill(Maker* m, snwMeshLook* look)
         .gloss = 0.1f};
     snwSkinningTarget target = {positions, normals, 3 * sizeof(float), 3 * sizeof(float)};
 
-    return m->def->pose != NULL && !m->handles ? Pose(m, &target) : snw_ok;
+    return m->def->pose != NULL && !m->handles ? PoseLook(m, &target) : snw_ok;
 }
 
 snwResult snwMakeWeightsLook(
@@ -147,9 +147,9 @@ snwResult snwMakeWeightsLook(
     snwCharacter_GetRestSkin(def->character, &m.skin);
     snwResult result = ChooseHandle(&m), filled = snw_ok;
     if (result >= 0)
-        result = FindWeights(&m);
+        result = FindLookWeights(&m);
     if (result >= 0)
-        filled = Fill(&m, look);
+        filled = FillLook(&m, look);
     snwContext_Free(context, m.computed);
     return filled < 0 ? filled : result;
 }

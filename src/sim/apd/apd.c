@@ -10,23 +10,23 @@
 
 enum
 {
-    snw_stageFactor,
-    snw_stagePredict,
-    snw_stageDetect,
-    snw_stageLocal,
-    snw_stageResidual,
-    snw_stageColumns,
-    snw_stageSweeps,
-    snw_stageBones,
-    snw_stageContact,
-    snw_stageFinish,
-    snw_stageCount,
+    apd_stageFactor,
+    apd_stagePredict,
+    apd_stageDetect,
+    apd_stageLocal,
+    apd_stageResidual,
+    apd_stageColumns,
+    apd_stageSweeps,
+    apd_stageBones,
+    apd_stageContact,
+    apd_stageFinish,
+    apd_stageCount,
 
-    snw_lookAgain = 3, // iterations between two looks at curved colliders
-    snw_settleRounds = 3,
+    apd_lookAgain = 3, // iterations between two looks at curved colliders
+    apd_settleRounds = 3,
 };
 
-static const char* const s_stages[snw_stageCount] = {
+static const char* const s_stages[apd_stageCount] = {
     "factor", "predict", "detect", "local", "residual", "columns", "sweeps", "bones", "contact", "finish"};
 
 static const char* const s_solvers[] = {"articulated", "plain", "stiff", "split", "literal", "constrained", NULL};
@@ -178,7 +178,7 @@ static snwResult CreateBody(snwSim* sim, int index, snwMessage* message)
     return result;
 }
 
-static snwResult CreateScratch(snwSim* sim, snwMessage* message)
+static snwResult CreateApdScratch(snwSim* sim, snwMessage* message)
 {
     snwApdScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
     sim->scratch = scratch;
@@ -196,7 +196,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     return snwApd_CreateContacts(sim, message);
 }
 
-static void DestroyScratch(snwSim* sim)
+static void DestroyApdScratch(snwSim* sim)
 {
     const snwApdScratch* scratch = sim->scratch;
     for (int i = 0; i < sim->bodyCount && scratch->bodies != NULL; ++i)
@@ -221,7 +221,7 @@ typedef struct VertexLoop
     double h, keep;
 } VertexLoop;
 
-static void PredictVertices(int begin, int end, void* data)
+static void PredictApdVertices(int begin, int end, void* data)
 {
     const VertexLoop* loop = data;
     snwApdBody* body = loop->body;
@@ -256,7 +256,7 @@ static void PredictBones(const VertexLoop* loop)
     snwApd_PlaceBoneVertices(body->model, loop->state.bones, loop->state.positions);
 }
 
-static void AddPushes(snwSim* sim, int index)
+static void AddApdPushes(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     double mass = 0.0;
@@ -276,7 +276,7 @@ static void AddPushes(snwSim* sim, int index)
 }
 
 // Flesh that is pinned is where its pin is; bones are held by rows of the small problem.
-static void MovePinned(snwSim* sim, int index)
+static void MovePinnedFlesh(snwSim* sim, int index)
 {
     const snwApdModel* model = snwApd_Body(sim, index)->model;
     snwVec3* x = snwApd_GetState(sim, index).positions;
@@ -295,7 +295,7 @@ static void MovePinned(snwSim* sim, int index)
     }
 }
 
-static VertexLoop MakeLoop(snwSim* sim, int index, double h)
+static VertexLoop MakeApdLoop(snwSim* sim, int index, double h)
 {
     return (VertexLoop){.body = snwApd_Body(sim, index),
         .state = snwApd_GetState(sim, index),
@@ -308,7 +308,7 @@ static VertexLoop MakeLoop(snwSim* sim, int index, double h)
 // (a fast impact, a snap). At x_n the strains and the energy of the substep's start are noted.
 static void ChooseStart(snwSim* sim, int index, double h)
 {
-    VertexLoop loop = MakeLoop(sim, index, h);
+    VertexLoop loop = MakeApdLoop(sim, index, h);
     snwApdBody* body = loop.body;
     size_t vertices = (size_t)body->model->vertexCount, bones = (size_t)body->model->boneCount;
     memcpy(body->aside, loop.state.positions, vertices * sizeof *loop.state.positions);
@@ -326,7 +326,7 @@ static void ChooseStart(snwSim* sim, int index, double h)
         snwApd_LocalStep(sim, index, false);
     }
 
-    MovePinned(sim, index);
+    MovePinnedFlesh(sim, index);
     if (memcmp(loop.state.positions, body->before, vertices * sizeof *loop.state.positions) != 0)
         snwApd_LocalStep(sim, index, false);
     double behind = snwApd_Objective(sim, index, h);
@@ -340,25 +340,25 @@ static void ChooseStart(snwSim* sim, int index, double h)
 
     memcpy(loop.state.positions, body->before, vertices * sizeof *loop.state.positions);
     memcpy(loop.state.bones, body->bonesBefore, bones * sizeof *loop.state.bones);
-    MovePinned(sim, index);
+    MovePinnedFlesh(sim, index);
     snwApd_LocalStep(sim, index, false);
 }
 
-static void Predict(snwSim* sim, int index, double h)
+static void PredictApdBody(snwSim* sim, int index, double h)
 {
-    VertexLoop loop = MakeLoop(sim, index, h);
+    VertexLoop loop = MakeApdLoop(sim, index, h);
     loop.body->origin = loop.state.positions[loop.body->model->vertexCount / 2];
-    snwParallelFor(sim->context, loop.body->model->vertexCount, snw_apdGrain, PredictVertices, &loop);
+    snwParallelFor(sim->context, loop.body->model->vertexCount, snw_apdGrain, PredictApdVertices, &loop);
     PredictBones(&loop);
-    AddPushes(sim, index);
-    MovePinned(sim, index);
+    AddApdPushes(sim, index);
+    MovePinnedFlesh(sim, index);
     snwApd_BeginBones(sim, index);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Local step
 
-static void FillRows(int begin, int end, void* data)
+static void FillFleshRows(int begin, int end, void* data)
 {
     const VertexLoop* loop = data;
     for (int i = begin; i < end; ++i)
@@ -393,9 +393,9 @@ static void RunParts(int begin, int end, void* data)
 
 void snwApd_LocalStep(snwSim* sim, int index, bool isStart)
 {
-    VertexLoop loop = MakeLoop(sim, index, 0.0);
+    VertexLoop loop = MakeApdLoop(sim, index, 0.0);
     const snwApdModel* model = loop.body->model;
-    snwParallelFor(sim->context, model->vertexCount, snw_apdGrain, FillRows, &loop);
+    snwParallelFor(sim->context, model->vertexCount, snw_apdGrain, FillFleshRows, &loop);
 
     // Forces, energy and rotations, part by part; parts are summed in their order.
     PartLoop parts = {loop.body,
@@ -492,7 +492,7 @@ static void BoneResidual(int begin, int end, void* data)
 
 static void MakeResidual(snwSim* sim, int index, double h)
 {
-    VertexLoop loop = MakeLoop(sim, index, h);
+    VertexLoop loop = MakeApdLoop(sim, index, h);
     snwParallelFor(sim->context, loop.body->model->fleshCount, snw_apdGrain, FleshResidual, &loop);
     snwParallelFor(sim->context, loop.body->model->boneCount, 8, BoneResidual, &loop);
 }
@@ -516,13 +516,13 @@ static void SolveLiteral(snwSim* sim, int index, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     snwApd_MakeColumns(sim, index);
-    snwSim_EndStage(sim, snw_stageColumns);
+    snwSim_EndStage(sim, apd_stageColumns);
     snwApd_SolveFlesh(body);
-    snwSim_EndStage(sim, snw_stageSweeps);
+    snwSim_EndStage(sim, apd_stageSweeps);
     snwApd_SolveLiteral(sim, index, h);
-    snwSim_EndStage(sim, snw_stageBones);
+    snwSim_EndStage(sim, apd_stageBones);
     snwApd_SolveFlesh(body);
-    snwSim_EndStage(sim, snw_stageSweeps);
+    snwSim_EndStage(sim, apd_stageSweeps);
 }
 
 static void SolveSwept(snwSim* sim, int index, double h)
@@ -530,19 +530,19 @@ static void SolveSwept(snwSim* sim, int index, double h)
     snwApdBody* body = snwApd_Body(sim, index);
     snwRightSides right = snwRows_Float(body->right, 3, 4), last = snwRows_Float(body->last, 3, 4);
     snwCholesky_Forward(body->factor, body->solve, right, last);
-    snwSim_EndStage(sim, snw_stageSweeps);
+    snwSim_EndStage(sim, apd_stageSweeps);
     if (body->model->boneCount > 0 && body->model->solver == snw_apdSplit)
         snwApd_SolveSplit(sim, index, h);
     else if (body->model->boneCount > 0)
         snwApd_SolveBones(sim, index, h);
-    snwSim_EndStage(sim, snw_stageBones);
+    snwSim_EndStage(sim, apd_stageBones);
     snwCholesky_Backward(body->factor, body->solve, last, right);
-    snwSim_EndStage(sim, snw_stageSweeps);
+    snwSim_EndStage(sim, apd_stageSweeps);
 }
 
-static void GlobalStep(snwSim* sim, int index, double h)
+static void GlobalApdStep(snwSim* sim, int index, double h)
 {
-    VertexLoop loop = MakeLoop(sim, index, h);
+    VertexLoop loop = MakeApdLoop(sim, index, h);
     snwApdBody* body = loop.body;
     if (body->model->solver == snw_apdLiteral)
         SolveLiteral(sim, index, h);
@@ -551,7 +551,7 @@ static void GlobalStep(snwSim* sim, int index, double h)
     snwParallelFor(sim->context, body->model->fleshCount, snw_apdGrain, MoveFlesh, &loop);
     snwApd_PlaceBoneVertices(body->model, loop.state.bones, loop.state.positions);
     body->evaluated = false;
-    snwSim_EndStage(sim, snw_stageResidual);
+    snwSim_EndStage(sim, apd_stageResidual);
 }
 
 // How an iteration is accelerated.
@@ -563,7 +563,7 @@ typedef enum MixKind
 } MixKind;
 
 // Forces and energy at x, which is taken back where the objective rose.
-static void Evaluate(snwSim* sim, int index, double h, MixKind mix)
+static void EvaluateForces(snwSim* sim, int index, double h, MixKind mix)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     bool mixed = mix != snw_mixNot && body->mix.mixed;
@@ -580,7 +580,7 @@ static void Evaluate(snwSim* sim, int index, double h, MixKind mix)
         snwApd_Descend(sim, index, h);
     if (mix != snw_mixNot)
         snwApd_KeepMix(sim, index, body->descent.merit);
-    snwSim_EndStage(sim, snw_stageLocal);
+    snwSim_EndStage(sim, apd_stageLocal);
 }
 
 static bool IsSwept(const snwApdBody* body)
@@ -588,7 +588,7 @@ static bool IsSwept(const snwApdBody* body)
     return body->model->rowCount > 0 && body->model->solver != snw_apdConstrained;
 }
 
-static void Iterate(snwSim* sim, int index, double h, MixKind mix)
+static void IterateBody(snwSim* sim, int index, double h, MixKind mix)
 {
     snwApdBody* body = snwApd_Body(sim, index);
 
@@ -596,27 +596,27 @@ static void Iterate(snwSim* sim, int index, double h, MixKind mix)
     if (body->model->rowCount > 0 && !IsSwept(body))
     {
         snwApd_SolveLinearised(sim, index);
-        snwSim_EndStage(sim, snw_stageSweeps);
+        snwSim_EndStage(sim, apd_stageSweeps);
     }
 
     if (!IsSwept(body))
         return;
 
-    Evaluate(sim, index, h, mix);
+    EvaluateForces(sim, index, h, mix);
     snwApd_PressStops(body, h);
     if (body->stopCount > 0)
         snwApd_BeginMix(sim, index); // stops change from one iteration to the next
 
     MakeResidual(sim, index, h);
-    snwSim_EndStage(sim, snw_stageResidual);
+    snwSim_EndStage(sim, apd_stageResidual);
     snwApd_BeginIteration(body);
-    GlobalStep(sim, index, h);
+    GlobalApdStep(sim, index, h);
     snwApd_EndIteration(body);
 
     // Stops of inverted elements change the map, so nothing is mixed then.
     if (mix == snw_mixOn && body->stopCount == 0)
         snwApd_Mix(sim, index);
-    snwSim_EndStage(sim, snw_stageResidual);
+    snwSim_EndStage(sim, apd_stageResidual);
 }
 
 // The pushes that the last iteration found have not moved the body yet.
@@ -651,15 +651,15 @@ static void FollowContacts(snwSim* sim, int index, double h)
             StoreRow(body->right + 4 * (size_t)(model->fleshCount + 4 * k + a), r[a]);
     }
 
-    GlobalStep(sim, index, h);
+    GlobalApdStep(sim, index, h);
 }
 
 // Contacts take bones for affine. Rigid ones answer a little less, and some rounds of pushes and sweeps without a local
 // step make up for it.
-static void Settle(snwSim* sim, double h)
+static void SettleContacts(snwSim* sim, double h)
 {
     const snwApdScratch* scratch = sim->scratch;
-    for (int rounds = 0; scratch->touched && rounds < (scratch->bonesTouched ? snw_settleRounds : 1); ++rounds)
+    for (int rounds = 0; scratch->touched && rounds < (scratch->bonesTouched ? apd_settleRounds : 1); ++rounds)
     {
         if (rounds > 0)
             snwApd_SolveContacts(sim, h, false);
@@ -671,7 +671,7 @@ static void Settle(snwSim* sim, double h)
 // ---------------------------------------------------------------------------------------------------------------------
 // The substep
 
-static void SetVelocities(int begin, int end, void* data)
+static void SetApdVelocities(int begin, int end, void* data)
 {
     const VertexLoop* loop = data;
     for (int i = begin; i < end; ++i)
@@ -679,11 +679,11 @@ static void SetVelocities(int begin, int end, void* data)
             snwVec3_Sub(loop->state.positions[i], loop->body->before[i]), loop->keep / loop->h);
 }
 
-static void Finish(snwSim* sim, int index, double h)
+static void FinishApdBody(snwSim* sim, int index, double h)
 {
-    VertexLoop loop = MakeLoop(sim, index, h);
+    VertexLoop loop = MakeApdLoop(sim, index, h);
     const snwApdModel* model = loop.body->model;
-    snwParallelFor(sim->context, model->vertexCount, snw_apdGrain, SetVelocities, &loop);
+    snwParallelFor(sim->context, model->vertexCount, snw_apdGrain, SetApdVelocities, &loop);
     for (int k = 0; k < model->boneCount; ++k)
     {
         snwVec3 before[4], now[4];
@@ -704,11 +704,11 @@ static snwResult Linearise(snwSim* sim, double h, snwMessage* message)
         if (result < 0)
             return result;
     }
-    snwSim_EndStage(sim, snw_stageFactor);
+    snwSim_EndStage(sim, apd_stageFactor);
     return snw_ok;
 }
 
-static snwResult Step(snwSim* sim, double h, snwMessage* message)
+static snwResult StepApd(snwSim* sim, double h, snwMessage* message)
 {
     // Factors, where materials, pins or the substep changed.
     for (int i = 0; i < sim->bodyCount; ++i)
@@ -718,17 +718,17 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
             return result;
     }
 
-    snwSim_EndStage(sim, snw_stageFactor);
+    snwSim_EndStage(sim, apd_stageFactor);
 
     for (int i = 0; i < sim->bodyCount; ++i)
-        Predict(sim, i, h);
-    snwSim_EndStage(sim, snw_stagePredict);
+        PredictApdBody(sim, i, h);
+    snwSim_EndStage(sim, apd_stagePredict);
     snwApd_GatherContacts(sim, h); // where inertia leads: nothing is met by staying
-    snwSim_EndStage(sim, snw_stageDetect);
+    snwSim_EndStage(sim, apd_stageDetect);
 
     for (int i = 0; i < sim->bodyCount; ++i)
         ChooseStart(sim, i, h);
-    snwSim_EndStage(sim, snw_stagePredict);
+    snwSim_EndStage(sim, apd_stagePredict);
 
     snwResult result = Linearise(sim, h, message);
     if (result < 0)
@@ -749,29 +749,29 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     {
         mix = mix && !snwApd_IsTouched(sim);
         for (int i = 0; i < sim->bodyCount; ++i)
-            Iterate(sim, i, h, !mix ? snw_mixNot : k + 1 < iterations ? snw_mixOn : snw_mixLast);
-        snwApd_SolveContacts(sim, h, k % snw_lookAgain == snw_lookAgain - 1);
-        snwSim_EndStage(sim, snw_stageContact);
+            IterateBody(sim, i, h, !mix ? snw_mixNot : k + 1 < iterations ? snw_mixOn : snw_mixLast);
+        snwApd_SolveContacts(sim, h, k % apd_lookAgain == apd_lookAgain - 1);
+        snwSim_EndStage(sim, apd_stageContact);
     }
 
     if (sim->lastSubstep)
         snwApd_TellResiduals(sim);
     for (int i = 0; i < sim->bodyCount; ++i)
         if (IsSwept(snwApd_Body(sim, i)))
-            Evaluate(sim, i, h, snw_mixNot);
+            EvaluateForces(sim, i, h, snw_mixNot);
 
     // Rigid bones answer less than the affine ones that contacts have seen.
-    Settle(sim, h);
+    SettleContacts(sim, h);
     snwApd_MoveOut(sim);
     snwApd_FinishContacts(sim, h);
 
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwApd_GuardEnergy(sim, i, h);
-        Finish(sim, i, h);
+        FinishApdBody(sim, i, h);
     }
 
-    snwSim_EndStage(sim, snw_stageFinish);
+    snwSim_EndStage(sim, apd_stageFinish);
     return snw_ok;
 }
 
@@ -784,16 +784,16 @@ const snwMethod snwApdMethod = {
     .params = s_params,
     .paramCount = snw_apdParamCount,
     .stages = s_stages,
-    .stageCount = snw_stageCount,
+    .stageCount = apd_stageCount,
     .createModel = snwApd_CreateModel,
     .destroyModel = snwApd_DestroyModel,
     .bodyStateSize = snwApd_StateSize,
     .initBody = snwApd_InitBody,
     .isSound = snwApd_IsSound,
-    .createScratch = CreateScratch,
-    .destroyScratch = DestroyScratch,
+    .createScratch = CreateApdScratch,
+    .destroyScratch = DestroyApdScratch,
     .applied = snwApd_Applied,
-    .step = Step,
+    .step = StepApd,
     .getVertices = snwApd_GetVertices,
     .getBones = snwApd_GetBones,
     .getJoints = snwApd_GetJoints,

@@ -112,7 +112,7 @@ typedef struct snwApdModel
 
     int tetCount; // elastic ones
     int blockCount;
-    snwTetBlock* tets;
+    snwRestTetBlock* tets;
     int* tetOf; // per slot (block and lane): tet of the character, -1: none
     int partCount;
     snwApdPart parts[snw_apdMaxParts];
@@ -265,7 +265,7 @@ typedef struct snwApdColumns
     int* active;   // vertices by slot
     int slots;     // room for so many
     float* matrix; // 1/kg, slot by slot
-    snwAnswer answer;
+    snwPushAnswer answer;
 } snwApdColumns;
 
 typedef struct snwApdBody

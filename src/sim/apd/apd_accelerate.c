@@ -104,7 +104,7 @@ typedef struct SumLoop
     const float *a, *b;
 } SumLoop;
 
-static double DotRange(int begin, int end, void* data)
+static double DotMixRange(int begin, int end, void* data)
 {
     const SumLoop* loop = data;
     double sum = 0.0;
@@ -113,10 +113,10 @@ static double DotRange(int begin, int end, void* data)
     return sum;
 }
 
-static double Dot(snwSim* sim, const snwApdMix* mix, const float* a, const float* b)
+static double DotMix(snwSim* sim, const snwApdMix* mix, const float* a, const float* b)
 {
     SumLoop loop = {.a = a, .b = b};
-    return snwParallelSum(sim->context, mix->size, 8 * snw_apdGrain, DotRange, &loop);
+    return snwParallelSum(sim->context, mix->size, 8 * snw_apdGrain, DotMixRange, &loop);
 }
 
 // theta minimises |f - sum theta_j df_j|; a column that adds nothing new is left out by its pivot.
@@ -162,7 +162,7 @@ typedef struct MixLoop
 } MixLoop;
 
 // The newest differences, and f and g for the next ones. mix->from holds x.
-static void Difference(int begin, int end, void* data)
+static void DifferenceOfSteps(int begin, int end, void* data)
 {
     const MixLoop* loop = data;
     snwApdMix* mix = loop->mix;
@@ -191,17 +191,17 @@ static void Combine(int begin, int end, void* data)
     }
 }
 
-static void Mix(snwSim* sim, snwApdMix* mix)
+static void MixSteps(snwSim* sim, snwApdMix* mix)
 {
     int slot = mix->steps > 0 ? (mix->steps - 1) % snw_apdWindow : -1;
     int count = mix->steps < snw_apdWindow ? mix->steps : snw_apdWindow;
     MixLoop loop = {.mix = mix, .slot = slot, .count = count};
-    snwParallelFor(sim->context, mix->size, 4 * snw_apdGrain, Difference, &loop);
+    snwParallelFor(sim->context, mix->size, 4 * snw_apdGrain, DifferenceOfSteps, &loop);
     double right[snw_apdWindow] = {0}, theta[snw_apdWindow] = {0};
     for (int k = 0; k < count; ++k)
     {
-        mix->gram[slot][k] = mix->gram[k][slot] = Dot(sim, mix, mix->df[slot], mix->df[k]);
-        right[k] = Dot(sim, mix, mix->f, mix->df[k]);
+        mix->gram[slot][k] = mix->gram[k][slot] = DotMix(sim, mix, mix->df[slot], mix->df[k]);
+        right[k] = DotMix(sim, mix, mix->f, mix->df[k]);
     }
     SolveMix(mix, count, right, theta);
     for (int k = 0; k < count; ++k)
@@ -242,7 +242,7 @@ void snwApd_Mix(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     ReadVector(sim, body, body->mix.plain);
-    Mix(sim, &body->mix);
+    MixSteps(sim, &body->mix);
     body->mix.mixed = body->mix.steps > 1;
     if (body->mix.mixed)
         WriteVector(sim, body, body->mix.from);

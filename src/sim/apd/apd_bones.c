@@ -58,7 +58,7 @@ void snwApd_PlaceBoneVertices(const snwApdModel* model, const snwApdBone* bones,
 // ---------------------------------------------------------------------------------------------------------------------
 // Rows: joints
 
-static snwBonePose Pose(const snwApdBone* bone)
+static snwBonePose PoseOfBone(const snwApdBone* bone)
 {
     return (snwBonePose){bone->rotation, bone->centre};
 }
@@ -70,7 +70,7 @@ static snwJointDrive MakeDrive(double frequency, double h, snwQuat rotation)
     return (snwJointDrive){.rotation = rotation, .stiffness = w * w, .damping = 2.0 * w * h};
 }
 
-static void AddJoint(snwSim* sim, int index, int joint, double h)
+static void AddApdJoint(snwSim* sim, int index, int joint, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdSmall* small = &body->small;
@@ -90,8 +90,8 @@ static void AddJoint(snwSim* sim, int index, int joint, double h)
         if (ends[e] < 0)
             continue;
         rows.restCentres[e] = model->centres[ends[e]];
-        rows.poses[e] = Pose(&state.bones[ends[e]]);
-        rows.starts[e] = Pose(&body->bonesBefore[ends[e]]);
+        rows.poses[e] = PoseOfBone(&state.bones[ends[e]]);
+        rows.starts[e] = PoseOfBone(&body->bonesBefore[ends[e]]);
     }
 
     // Where a motion leads the joint, a drive pulls it there.
@@ -244,7 +244,7 @@ void snwApd_MakeMetric(snwApdBody* body, const double* g)
                 small->now + 4 * l, small->matrix + (size_t)(6 * k) * (size_t)small->size + 6 * (size_t)l, small->size);
 }
 
-static void MarkHeld(snwSim* sim, int index)
+static void MarkHeldBones(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdSmall* small = &body->small;
@@ -340,7 +340,7 @@ static void MakeGradient(const snwApdBody* body, snwApdSmall* small)
 }
 
 // out = H A^T of one row: what it moves, of the bones that are held.
-static void MoveByRow(const snwApdSmall* small, const snwJointRow* row, double* out)
+static void MoveHeldByRow(const snwApdSmall* small, const snwJointRow* row, double* out)
 {
     int held = 6 * small->heldCount;
     memset(out, 0, (size_t)held * sizeof *out);
@@ -363,7 +363,7 @@ static double AlongRow(const snwApdSmall* small, const snwJointRow* row, const d
     return sum;
 }
 
-static void MakeRows(snwSim* sim, int index, double h)
+static void MakeBoneRows(snwSim* sim, int index, double h)
 {
     snwApdSmall* small = &snwApd_Body(sim, index)->small;
     const snwCharacterDef* def = &sim->bodies[index].character->def;
@@ -371,7 +371,7 @@ static void MakeRows(snwSim* sim, int index, double h)
     // Rows, joint by joint, then what pins hold.
     small->rowCount = 0;
     for (int i = 0; i < def->jointCount; ++i)
-        AddJoint(sim, index, i, h);
+        AddApdJoint(sim, index, i, h);
     for (int i = 0; i < small->holdCount; ++i)
         AddHold(sim, index, &small->holds[i]);
 
@@ -379,7 +379,7 @@ static void MakeRows(snwSim* sim, int index, double h)
     int count = small->rowCount;
     for (int i = 0; i < count; ++i)
     {
-        MoveByRow(small, &small->rows[i], small->heldForce);
+        MoveHeldByRow(small, &small->rows[i], small->heldForce);
         for (int j = 0; j <= i; ++j)
             small->rowMatrix[i * count + j] = small->rowMatrix[j * count + i] = AlongRow(
                 small, &small->rows[j], small->heldForce);
@@ -459,7 +459,7 @@ void snwApd_SolveMotion(snwSim* sim, int index, double h)
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdSmall* small = &body->small;
     snwDense_Forward(&small->factor, small->motion);
-    MakeRows(sim, index, h);
+    MakeBoneRows(sim, index, h);
     if (small->rowCount > 0)
         SolveRows(sim, small);
     snwDense_Backward(&small->factor, small->motion);
@@ -470,7 +470,7 @@ void snwApd_SolveMotion(snwSim* sim, int index, double h)
 // Curvature
 
 // Sum of f r^T over a bone: its own forces at this pose, those of rows as the pass before found them.
-static void AddMoments(const snwApdBody* body, snwMat3* moments)
+static void AddBoneMoments(const snwApdBody* body, snwMat3* moments)
 {
     const snwApdSmall* small = &body->small;
     for (int k = 0; k < body->model->boneCount; ++k)
@@ -515,7 +515,7 @@ static bool CurvatureHolds(snwApdBody* body)
 {
     snwApdSmall* small = &body->small;
     bool holds = true;
-    AddMoments(body, small->curvatures);
+    AddBoneMoments(body, small->curvatures);
     for (int k = 0; k < body->model->boneCount; ++k)
     {
         bool weak = small->made && 2.0 * snwMat3_Norm(small->curvatures[k]) <= s_weak * small->turning[k];
@@ -658,7 +658,7 @@ void snwApd_BeginBones(snwSim* sim, int index)
         small->holdCount = 0;
         for (int k = 0; k < body->model->boneCount; ++k)
             ChooseHolds(body, k);
-        MarkHeld(sim, index);
+        MarkHeldBones(sim, index);
         small->schur = snwCholesky_Schur(body->factor);
     }
 

@@ -2,8 +2,8 @@
 //
 // A is constant and scalar, so A^-1 between two vertices is one number that never changes: how far a push at the one
 // moves the other. Columns are found by sweeps with unit right sides when a vertex first touches, and kept; the numbers
-// between those that touch in this substep stand in a small matrix (snwAnswer), against which contacts are relaxed at
-// no cost that grows with the body. A column depends on the factor and the vertex alone, so what happens to be kept
+// between those that touch in this substep stand in a small matrix (snwPushAnswer), against which contacts are relaxed
+// at no cost that grows with the body. A column depends on the factor and the vertex alone, so what happens to be kept
 // never changes a bit of the result. Vertices inside the body, which only a wild step pushes, have none.
 
 #include "sim/apd/apd.h"
@@ -42,11 +42,11 @@ void snwApd_CreateColumns(snwSim* sim, int index)
     for (int i = 0; i < character->touchCount; ++i)
         columns->placeOf[snwBody_ContactVertex(&sim->bodies[index], i)] = i;
 
-    columns->answer = (snwAnswer){
+    columns->answer = (snwPushAnswer){
         .slotOf = columns->slotOf, .active = columns->active, .matrix = columns->matrix, .stride = slots};
 }
 
-static void Forget(snwApdBody* body)
+static void ForgetColumns(snwApdBody* body)
 {
     body->columns.count = 0;
     for (int i = 0; i < body->model->vertexCount; ++i)
@@ -60,7 +60,7 @@ void snwApd_BeginColumns(snwApdBody* body)
         columns->slotOf[columns->active[i]] = -1;
     columns->answer.activeCount = 0;
     if (columns->signature != body->signature)
-        Forget(body);
+        ForgetColumns(body);
     columns->signature = body->signature;
 }
 
@@ -82,7 +82,7 @@ static void FindColumns(snwSim* sim, int index, const int* vertices, int count, 
 
 // Columns of the slots from `first` on. When there is no room for them all old ones go, and are found again if needed;
 // there are never more slots than columns.
-static void FindMissing(snwSim* sim, int index, int first, double h)
+static void FindMissingColumns(snwSim* sim, int index, int first, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     snwApdColumns* columns = &body->columns;
@@ -90,7 +90,7 @@ static void FindMissing(snwSim* sim, int index, int first, double h)
     for (int i = first; i < end; ++i)
         missing += columns->cached[columns->active[i]] < 0;
     if (columns->count + missing > columns->capacity)
-        Forget(body);
+        ForgetColumns(body);
     for (int i = first; i < end; ++i)
     {
         if (columns->cached[columns->active[i]] < 0)
@@ -130,6 +130,6 @@ void snwApd_Activate(snwSim* sim, int index, double h)
         columns->slotOf[v] = columns->answer.activeCount;
         columns->active[columns->answer.activeCount++] = v;
     }
-    FindMissing(sim, index, first, h);
+    FindMissingColumns(sim, index, first, h);
     FillMatrix(body, first);
 }

@@ -98,7 +98,7 @@ typedef struct TetLoop
 static void ReadTet(const snwApdBody* body, int slot, snwVec3 gradients[4], snwElasticWeight* weight)
 {
     int lane = slot % snw_apdLanes;
-    const snwTetBlock* tets = &body->model->tets[slot / snw_apdLanes];
+    const snwRestTetBlock* tets = &body->model->tets[slot / snw_apdLanes];
     const snwElasticWeights* weights = &body->weights[slot / snw_apdLanes];
     gradients[0] = (snwVec3){0, 0, 0};
     for (int a = 1; a < 4; ++a)
@@ -118,7 +118,7 @@ static void StoreTet(const TetLoop* loop, int slot, const int corners[4], const 
     double* out = body->constrained->terms + (size_t)slot * snw_tangentNumbers;
     snwVec3* forces = body->constrained->forces[slot];
 
-    // The lower triangle of 12 x 12, as CreatePattern lists it.
+    // The lower triangle of 12 x 12, as CreateTangentPattern lists it.
     for (int i = 0; i < 12; ++i)
         for (int j = 0; j <= i; ++j)
         {
@@ -224,7 +224,8 @@ void snwApd_SolveLinearised(snwSim* sim, int index)
 // ---------------------------------------------------------------------------------------------------------------------
 // Memory
 
-static snwResult CreatePattern(snwSim* sim, const snwApdModel* model, snwApdConstrained* own, snwMessage* message)
+static snwResult CreateTangentPattern(
+    snwSim* sim, const snwApdModel* model, snwApdConstrained* own, snwMessage* message)
 {
     size_t count = (size_t)model->tetCount * snw_tangentNumbers + 3 * (size_t)model->vertexCount;
 
@@ -260,7 +261,7 @@ static snwResult CreatePattern(snwSim* sim, const snwApdModel* model, snwApdCons
     return result;
 }
 
-static snwResult CreateFactor(snwSim* sim, snwApdConstrained* own, snwMessage* message)
+static snwResult CreateConstrainedFactor(snwSim* sim, snwApdConstrained* own, snwMessage* message)
 {
     snwSparse* matrix = snwPattern_Matrix(own->pattern);
     for (int i = 0; i < matrix->rows; ++i)
@@ -294,8 +295,8 @@ snwResult snwApd_CreateConstrained(snwSim* sim, int index, snwMessage* message)
 
     if (model->rowCount == 0)
         return snw_ok;
-    snwResult result = CreatePattern(sim, model, own, message);
-    return result < 0 ? result : CreateFactor(sim, own, message);
+    snwResult result = CreateTangentPattern(sim, model, own, message);
+    return result < 0 ? result : CreateConstrainedFactor(sim, own, message);
 }
 
 void snwApd_DestroyConstrained(snwApdBody* body)

@@ -59,7 +59,7 @@ static snwGrip* DragOf(const snwSim* sim, int slot, int index)
     return slot < snw_apdMaxDrags ? snwSim_GetGrip(sim, slot, index) : NULL;
 }
 
-static snwVec3 Middle(const snwGrip* grip, const snwVec3* positions)
+static snwVec3 MiddleOfGrip(const snwGrip* grip, const snwVec3* positions)
 {
     snwVec3 sum = {0, 0, 0};
     for (int i = 0; i < grip->count; ++i)
@@ -77,7 +77,7 @@ static void PullDrags(snwSim* sim, int index)
             continue;
         double z = body->dragCompliance[slot], strength = fmin(sim->grabs[slot].value, 0.999);
         double spring = grip->radius > 0.0f ? 1.0 / grip->stiffness : (1.0 - strength) * z / strength; // m/N
-        snwVec3 gap = snwGrip_Gap(sim, slot, Middle(grip, body->state.positions));
+        snwVec3 gap = snwGrip_Gap(sim, slot, MiddleOfGrip(grip, body->state.positions));
         snwGrip_Pull(grip, snwVec3_Scale(snwVec3_MulAdd(gap, -spring, grip->pull), 1.0 / (spring + z)));
     }
 }
@@ -116,7 +116,7 @@ static void BeginDrags(snwSim* sim, int index, double h)
 
         bool holds = snwGrip_Weigh(sim, slot, h);
         if (holds)
-            snwGrip_Begin(sim, slot, Middle(grip, body->before), body->before[grip->vertex]);
+            snwGrip_Begin(sim, slot, MiddleOfGrip(grip, body->before), body->before[grip->vertex]);
 
         // Only what is held and by which factor changes a compliance.
         if (body->dragGrips[slot] != grip->made || body->dragSignatures[slot] != body->signature)
@@ -150,7 +150,7 @@ static void SetForces(snwSim* sim, double h)
     }
 }
 
-static void ShowBody(snwSim* sim, int index)
+static void ShowApdBody(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     for (int i = 0; i < body->model->vertexCount; ++i)
@@ -163,7 +163,7 @@ static void ShowBody(snwSim* sim, int index)
 static void DescribeBody(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
-    ShowBody(sim, index);
+    ShowApdBody(sim, index);
     for (int i = 0; i < body->model->vertexCount; ++i)
         snwRow_SetPlace(body->touchBefore, i, *sim->bodies[index].origin, body->before[i]);
     snwTouchDef touch = {.positions = body->touchRows,
@@ -191,7 +191,7 @@ void snwApd_GatherContacts(snwSim* sim, double h)
 }
 
 // The response moves floats; flesh takes over by how much. Bones have only their forces.
-static void TakeMoves(snwSim* sim, int index)
+static void TakeApdMoves(snwSim* sim, int index)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     for (int k = 0; k < body->model->fleshCount; ++k)
@@ -231,7 +231,7 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
         // Where the factor answers, pushes spread through its columns; else contacts move their own vertices, and flesh
         // takes that over.
         for (int i = 0; i < sim->bodyCount; ++i)
-            ShowBody(sim, i);
+            ShowApdBody(sim, i);
         for (int i = 0; i < sim->bodyCount; ++i)
             if (HasAnswer(snwApd_Body(sim, i)))
                 snwApd_Activate(sim, i, h);
@@ -239,7 +239,7 @@ void snwApd_SolveContacts(snwSim* sim, double h, bool fresh)
             RelaxIsland(sim, i, fresh);
         for (int i = 0; i < sim->bodyCount; ++i)
             if (!HasAnswer(snwApd_Body(sim, i)))
-                TakeMoves(sim, i);
+                TakeApdMoves(sim, i);
     }
 
     for (int i = 0; i < sim->bodyCount; ++i)
@@ -261,7 +261,7 @@ void snwApd_MoveOut(snwSim* sim)
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwApdBody* body = snwApd_Body(sim, i);
-        ShowBody(sim, i);
+        ShowApdBody(sim, i);
         for (int v = 0; v < body->model->vertexCount; ++v)
             if (body->model->boneOf[v] >= 0)
                 body->touchRows[4 * (size_t)v + 3] = 0.0f;
@@ -270,7 +270,7 @@ void snwApd_MoveOut(snwSim* sim)
     for (int i = 0; i < 4 * response->islandCount; ++i) // some rounds: a vertex may touch two solids
         snwResponse_Solve(response, i % response->islandCount, false);
     for (int i = 0; i < sim->bodyCount; ++i)
-        TakeMoves(sim, i);
+        TakeApdMoves(sim, i);
 }
 
 bool snwApd_IsTouched(const snwSim* sim)

@@ -95,7 +95,7 @@ static double Rounding(const snwApdBody* body)
 // Going part of the way
 
 // x = from + share (x - from). Bones go by their rows, and to the nearest rotation.
-static void Shorten(snwApdBody* body, const snwVec3* from, const snwApdBone* bonesFrom, double share)
+static void ShortenMove(snwApdBody* body, const snwVec3* from, const snwApdBone* bonesFrom, double share)
 {
     const snwApdModel* model = body->model;
     for (int i = 0; i < model->fleshCount; ++i)
@@ -184,7 +184,7 @@ void snwApd_EndIteration(snwApdBody* body)
 {
     snwApdDescent* descent = &body->descent;
     if (IsChecked(body) && descent->trust < 1.0)
-        Shorten(body, descent->from, descent->bonesFrom, descent->trust);
+        ShortenMove(body, descent->from, descent->bonesFrom, descent->trust);
 }
 
 double snwApd_Descend(snwSim* sim, int index, double h)
@@ -202,7 +202,7 @@ double snwApd_Descend(snwSim* sim, int index, double h)
         for (int i = 0; !falls && i < snw_mostShortenings; ++i)
         {
             double by = i == 0 ? 0.5 : i == 1 ? 0.25 : 0.125;
-            Shorten(body, descent->from, descent->bonesFrom, by);
+            ShortenMove(body, descent->from, descent->bonesFrom, by);
             share *= by;
             snwApd_LocalStep(sim, index, false);
             merit = snwApd_Objective(sim, index, h);
@@ -358,7 +358,7 @@ void snwApd_GuardEnergy(snwSim* sim, int index, double h)
         bool all = i >= snw_mostGuards / 2; // the translation, too
         const snwVec3* from = all ? body->before : body->descent.from;
         double kinetic = KineticEnergy(body, from, h), left = kinetic - 1.1 * (energy - most);
-        Shorten(body, from, all ? body->bonesBefore : body->descent.bonesFrom,
+        ShortenMove(body, from, all ? body->bonesBefore : body->descent.bonesFrom,
             left > 0.25 * kinetic ? sqrt(left / kinetic) : 0.5);
         snwApd_LocalStep(sim, index, false);
         energy = body->energy.elastic + MotionEnergy(sim, body, body->before, h);

@@ -51,7 +51,7 @@ typedef struct Column
     int bone, coordinate, freedom;
 } Column;
 
-static Column GetColumn(int index)
+static Column GetBoneColumn(int index)
 {
     int within = index % snw_columnsPerBone, coordinate = within / 3, kind = within % 3;
     return (Column){index / snw_columnsPerBone, coordinate, kind == 0 ? 3 + coordinate : (coordinate + kind) % 3};
@@ -110,7 +110,7 @@ static void SolveColumns(const snwApdLiteral* literal, const Worker* worker, int
     memset(worker->reach, 0, (size_t)snwCholesky_Stats(literal->factor).supernodes);
     for (int c = 0; c < count; ++c)
     {
-        Column column = GetColumn(first + c);
+        Column column = GetBoneColumn(first + c);
         int start = literal->starts[column.bone], end = literal->starts[column.bone + 1];
         snwCholesky_MarkReach(literal->factor, literal->rows + start, end - start, worker->reach);
         for (int e = start; e < end; ++e)
@@ -127,7 +127,7 @@ static void TakeFromMetric(const snwApdBody* body, Column column, const float* s
     for (int k = column.bone; k < body->model->boneCount; ++k)
         for (int kind = 0; kind < 3; ++kind)
         {
-            Column row = GetColumn(snw_columnsPerBone * k + 3 * column.coordinate + kind);
+            Column row = GetBoneColumn(snw_columnsPerBone * k + 3 * column.coordinate + kind);
             double sum = 0.0;
             for (int e = literal->starts[k]; e < literal->starts[k + 1]; ++e)
                 sum += ColumnAt(literal, row, e) * (double)solved[4 * (size_t)literal->rows[e]];
@@ -150,7 +150,7 @@ static void RunWorkers(int begin, int end, void* data)
             int some = last - first < snw_columnsAtOnce ? last - first : snw_columnsAtOnce;
             SolveColumns(body->literal, worker, first, some);
             for (int c = 0; c < some; ++c)
-                TakeFromMetric(body, GetColumn(first + c), worker->columns + c);
+                TakeFromMetric(body, GetBoneColumn(first + c), worker->columns + c);
         }
     }
 }
@@ -177,7 +177,7 @@ void snwApd_SolveFlesh(snwApdBody* body)
         snwCholesky_Solve(body->literal->factor, body->literal->workers[0].solve, snwRows_Float(body->right, 3, 4));
 }
 
-static snwVec3 Row(const float* rows, int index)
+static snwVec3 LiteralRow(const float* rows, int index)
 {
     const float* row = rows + 4 * (size_t)index;
     return (snwVec3){(double)row[0], (double)row[1], (double)row[2]};
@@ -189,12 +189,12 @@ static void MakePull(const snwApdBody* body, int bone, double out[6])
     const snwApdLiteral* literal = body->literal;
     const snwVec3* t = body->small.now + 4 * bone;
     int first = body->model->fleshCount + 4 * bone;
-    snwVec3 twist = {0, 0, 0}, shift = Row(literal->saved, first + 3);
+    snwVec3 twist = {0, 0, 0}, shift = LiteralRow(literal->saved, first + 3);
     for (int a = 0; a < 3; ++a)
-        twist = snwVec3_Add(twist, snwVec3_Cross(t[a], Row(literal->saved, first + a)));
+        twist = snwVec3_Add(twist, snwVec3_Cross(t[a], LiteralRow(literal->saved, first + a)));
     for (int e = literal->starts[bone]; e < literal->starts[bone + 1]; ++e)
     {
-        snwVec3 x = Row(body->right, literal->rows[e]);
+        snwVec3 x = LiteralRow(body->right, literal->rows[e]);
         twist = snwVec3_Sub(twist, snwVec3_Cross(literal->arms[e], x));
         shift = snwVec3_MulAdd(shift, -literal->shifts[e], x);
     }
@@ -203,7 +203,7 @@ static void MakePull(const snwApdBody* body, int bone, double out[6])
 }
 
 // right = r_f - Q_c^T s
-static void TakeMotion(snwApdBody* body, int bone, const double s[6])
+static void TakeBoneMotion(snwApdBody* body, int bone, const double s[6])
 {
     const snwApdLiteral* literal = body->literal;
     const snwVec3 w = {s[0], s[1], s[2]}, l = {s[3], s[4], s[5]};
@@ -228,7 +228,7 @@ void snwApd_SolveLiteral(snwSim* sim, int index, double h)
         return;
     snwApd_SolveMotion(sim, index, h);
     for (int k = 0; k < bones; ++k)
-        TakeMotion(body, k, body->small.motion + 6 * k);
+        TakeBoneMotion(body, k, body->small.motion + 6 * k);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ static int ListEntries(const snwApdBody* body, snwApdLiteral* literal)
     return count;
 }
 
-static snwResult CreateFactor(snwSim* sim, snwApdLiteral* literal, snwMessage* message)
+static snwResult CreateLiteralFactor(snwSim* sim, snwApdLiteral* literal, snwMessage* message)
 {
     snwCholeskyDef def = snwDefaultCholeskyDef();
     def.matrix = &literal->flesh;
@@ -311,7 +311,7 @@ snwResult snwApd_CreateLiteral(snwSim* sim, int index, snwMessage* message)
         .indices = matrix->indices,
         .values = matrix->values};
 
-    return model->fleshCount > 0 ? CreateFactor(sim, literal, message) : snw_ok;
+    return model->fleshCount > 0 ? CreateLiteralFactor(sim, literal, message) : snw_ok;
 }
 
 void snwApd_DestroyLiteral(snwApdBody* body)

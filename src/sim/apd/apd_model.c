@@ -97,7 +97,7 @@ static void MeasureBone(snwApdModel* model, int bone)
     }
 }
 
-static bool MeasureBones(snwApdModel* model)
+static bool MeasureApdBones(snwApdModel* model)
 {
     size_t bones = (size_t)model->boneCount;
     model->centres = snwArena_Alloc(&model->arena, bones, sizeof *model->centres);
@@ -141,7 +141,7 @@ static void FillBlocks(snwApdModel* model)
     {
         if (!IsElastic(model, t))
             continue;
-        snwTetBlock* block = &model->tets[slot / snw_apdLanes];
+        snwRestTetBlock* block = &model->tets[slot / snw_apdLanes];
         int lane = slot % snw_apdLanes;
         snwMat3 inverse = InverseRest(def, t);
 
@@ -158,7 +158,7 @@ static void FillBlocks(snwApdModel* model)
 }
 
 // Neighbours in the list are mostly neighbours in space, so a run of blocks touches a range of vertices.
-static void CutParts(snwApdModel* model)
+static void CutBlockRuns(snwApdModel* model)
 {
     model->partCount = model->blockCount >= 64 * snw_apdMaxParts ? snw_apdMaxParts : 1;
     for (int p = 0; p < model->partCount; ++p)
@@ -188,7 +188,7 @@ static bool MakeElements(snwApdModel* model)
     if (model->arena.failed)
         return false;
     FillBlocks(model);
-    CutParts(model);
+    CutBlockRuns(model);
     return true;
 }
 
@@ -210,7 +210,7 @@ typedef struct Emitter
     int count;
 } Emitter;
 
-static void Emit(Emitter* emitter, snwApdTerm term, int row, int column)
+static void EmitTerm(Emitter* emitter, snwApdTerm term, int row, int column)
 {
     snwApdModel* model = emitter->model;
     if (model->terms != NULL)
@@ -240,7 +240,7 @@ static void EmitPair(Emitter* emitter, int slot, double value, const Corner* a, 
         for (int q = 0; q < (same ? p + 1 : b->count); ++q)
         {
             double c = same && twice ? a->u[p] * b->u[q] + b->u[p] * a->u[q] : a->u[p] * b->u[q];
-            Emit(emitter, (snwApdTerm){value * c, slot, {a->vertex, b->vertex}}, a->first + p, b->first + q);
+            EmitTerm(emitter, (snwApdTerm){value * c, slot, {a->vertex, b->vertex}}, a->first + p, b->first + q);
         }
 }
 
@@ -351,7 +351,7 @@ snwResult snwApd_CreateModel(const snwModelDef* def, void** out, snwMessage* mes
     model->vertexCount = character->def.vertexCount;
 
     // Flesh and bones, then elements, then what they add to the matrix.
-    if (!AssignVertices(model) || !MeasureBones(model) || !MakeElements(model) || !MakeTerms(model))
+    if (!AssignVertices(model) || !MeasureApdBones(model) || !MakeElements(model) || !MakeTerms(model))
     {
         snwApd_DestroyModel(def->context, model);
         *out = NULL;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static snwApdState LayOut(const snwApdModel* model, snwLayout* layout)
+static snwApdState LayOutApdState(const snwApdModel* model, snwLayout* layout)
 {
     const snwCharacterDef* def = &model->character->def;
     size_t n = (size_t)model->vertexCount, joints = (size_t)def->jointCount;
@@ -30,13 +30,13 @@ static snwApdState LayOut(const snwApdModel* model, snwLayout* layout)
 size_t snwApd_StateSize(const void* model)
 {
     snwLayout layout = {0};
-    LayOut(model, &layout);
+    LayOutApdState(model, &layout);
     return layout.size;
 }
 
 snwApdState snwApd_PlaceState(const snwApdModel* model, void* bytes)
 {
-    return LayOut(model, &(snwLayout){.bytes = bytes});
+    return LayOutApdState(model, &(snwLayout){.bytes = bytes});
 }
 
 snwApdState snwApd_GetState(const snwSim* sim, int index)

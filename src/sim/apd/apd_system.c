@@ -47,7 +47,7 @@ static void WeighBone(snwApdBody* body, int bone)
         m[p][p] = 1e-4 * model->character->mass * (p < 3 ? 0.2 : 1.0);
 }
 
-static void SetWeights(snwSim* sim, int index, double h)
+static void SetElasticWeights(snwSim* sim, int index, double h)
 {
     const snwBody* body = &sim->bodies[index];
     snwApdBody* scratch = snwApd_Body(sim, index);
@@ -139,13 +139,13 @@ static void SetTerms(snwApdBody* body, double h)
                 *out++ = body->boneMasses[k][p][q] / (h * h);
 }
 
-static void Assemble(snwSim* sim, int index, double h)
+static void AssembleFlesh(snwSim* sim, int index, double h)
 {
     snwApdBody* body = snwApd_Body(sim, index);
     snwCharacter_ComputeMasses(sim->bodies[index].character, sim->bodies[index].materials, body->masses);
     for (int k = 0; k < body->model->boneCount; ++k)
         WeighBone(body, k);
-    SetWeights(sim, index, h);
+    SetElasticWeights(sim, index, h);
     SetTerms(body, h);
     snwPattern_Assemble(body->pattern, body->terms);
 }
@@ -238,7 +238,7 @@ static void MeasureYield(snwSim* sim, int index, double h)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult Factor(snwApdBody* body, snwMessage* message)
+static snwResult FactorFlesh(snwApdBody* body, snwMessage* message)
 {
     const snwSparse* matrix = snwPattern_Matrix(body->pattern);
     if (body->model->rowCount == 0)
@@ -264,8 +264,8 @@ snwResult snwApd_Prepare(snwSim* sim, int index, double h, snwMessage* message)
 
     // Half made it must not be taken for good.
     body->signature = 0;
-    Assemble(sim, index, h);
-    snwResult result = Factor(body, message);
+    AssembleFlesh(sim, index, h);
+    snwResult result = FactorFlesh(body, message);
 
     if (result >= 0 && body->literal != NULL)
         result = snwApd_PrepareLiteral(body, message);
@@ -283,7 +283,7 @@ snwResult snwApd_Prepare(snwSim* sim, int index, double h, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Memory
 
-static snwResult CreateFactor(snwSim* sim, snwApdBody* body, snwMessage* message)
+static snwResult CreateFleshFactor(snwSim* sim, snwApdBody* body, snwMessage* message)
 {
     const snwApdModel* model = body->model;
     int masses = model->fleshCount + 10 * model->boneCount;
@@ -342,5 +342,5 @@ snwResult snwApd_CreateSystem(snwSim* sim, int index, snwMessage* message)
 
     for (int i = 0; model->boneCount > 0 && i < model->boneStarts[model->boneCount]; ++i)
         body->coordsOf[model->boneVertices[i]] = i;
-    return model->rowCount > 0 ? CreateFactor(sim, body, message) : snw_ok;
+    return model->rowCount > 0 ? CreateFleshFactor(sim, body, message) : snw_ok;
 }

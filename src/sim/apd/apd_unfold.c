@@ -33,7 +33,7 @@ static const double s_most = 10.0;      // (lambda + mu) of the element: a dozen
 static const double s_share = 0.3;      // of what an iteration lacks: the matrix yields more than its diagonal tells
 
 // Six times the volume, and its gradients by the corners.
-static double Volume(const snwVec3* x, const int corners[4], snwVec3 g[4])
+static double VolumeOfTet(const snwVec3* x, const int corners[4], snwVec3 g[4])
 {
     snwVec3 u[3];
     for (int k = 0; k < 3; ++k)
@@ -51,7 +51,7 @@ static double VolumeOf(const snwApdBody* body, int slot)
     const snwCharacter* character = body->model->character;
     int tet = body->model->tetOf[slot];
     snwVec3 unused[4];
-    return Volume(body->state.positions, character->def.tets[tet], unused) / (6.0 * character->restVolumes[tet]);
+    return VolumeOfTet(body->state.positions, character->def.tets[tet], unused) / (6.0 * character->restVolumes[tet]);
 }
 
 bool snwApd_IsTangled(snwApdBody* body)
@@ -96,7 +96,7 @@ static void Press(snwApdBody* body, int slot, double h)
     float* stop = &body->state.stops[slot];
     snwVec3 g[4], unused[4];
     double rest = 6.0 * model->character->restVolumes[model->tetOf[slot]], flesh = 0.0, bones = 0.0;
-    double volume = Volume(body->state.positions, corners, g);
+    double volume = VolumeOfTet(body->state.positions, corners, g);
 
     if (*stop == 0.0f && volume >= SNW_SQUEEZED * rest)
         return;
@@ -111,7 +111,7 @@ static void Press(snwApdBody* body, int slot, double h)
     double yield = flesh > 0.0 ? flesh : bones; // bones wait for flesh that can yield
 
     // It opens by no more than its rate allows within a substep.
-    double goal = fmin(SNW_SQUEEZED * rest, Volume(body->before, corners, unused) + s_openRate * h * rest);
+    double goal = fmin(SNW_SQUEEZED * rest, VolumeOfTet(body->before, corners, unused) + s_openRate * h * rest);
     double stiff = (0.5 * (double)weights->shear[lane] + (double)weights->bulk[lane]) / rest;
     bool open = volume > 2.0 * SNW_SQUEEZED * rest; // it needs no stop, whatever the last iterations needed
 

@@ -74,7 +74,7 @@ typedef struct Stretches
     double k, product, slope; // slope: of ln(product) over t
 } Stretches;
 
-static void Evaluate(Stretches* a, double t)
+static void EvaluateStretches(Stretches* a, double t)
 {
     a->k = t * (a->sigma[2] - t);
     a->product = t;
@@ -104,7 +104,7 @@ static void Bracket(Stretches* a, double low, double high)
     double t = high;
     for (int step = 0; step < 100 && high - low > 1e-12 * high; step++)
     {
-        Evaluate(a, t);
+        EvaluateStretches(a, t);
         if (a->product < 1)
             low = t;
         else
@@ -114,7 +114,7 @@ static void Bracket(Stretches* a, double low, double high)
             return;
         t = next > low && next < high ? next : 0.5 * (low + high);
     }
-    Evaluate(a, t);
+    EvaluateStretches(a, t);
 }
 
 // Where the product is largest in (sigma3 / 3, sigma3 / 2), by golden section: to 1e-7, which is 1e-14 of the product.
@@ -125,9 +125,9 @@ static double LargestProduct(Stretches* a)
     for (int step = 0; step < 32; step++)
     {
         double left = high - golden * (high - low), right = low + golden * (high - low);
-        Evaluate(a, left);
+        EvaluateStretches(a, left);
         double atLeft = a->product;
-        Evaluate(a, right);
+        EvaluateStretches(a, right);
         if (atLeft > a->product)
             high = right;
         else
@@ -138,12 +138,12 @@ static double LargestProduct(Stretches* a)
 
 static double ProductAt(Stretches* a, double t)
 {
-    Evaluate(a, t);
+    EvaluateStretches(a, t);
     return a->product;
 }
 
 // sigma1 sigma2 sigma3 > 1: t is below sigma3, and at least 1 / (sigma1 sigma2).
-static void Shrink(Stretches* a)
+static void ShrinkStretches(Stretches* a)
 {
     double third = a->sigma[2] / 3, half = a->sigma[2] / 2, top = third;
     bool whole = ProductAt(a, half) < 1; // there is a t above half
@@ -167,7 +167,7 @@ static void SolveStretches(Stretches* a)
 {
     double det = a->sigma[0] * a->sigma[1] * a->sigma[2];
     if (det > 1)
-        Shrink(a);
+        ShrinkStretches(a);
     else
         Bracket(a, fmax(a->sigma[2], 0), 1);
 }

@@ -46,7 +46,7 @@ typedef struct snwElasticWeight
     double damping; // 2 mu V beta / h
 } snwElasticWeight;
 
-// Weights of eight tetrahedra, beside their snwTetBlock.
+// Weights of eight tetrahedra, beside their snwRestTetBlock.
 typedef struct snwElasticWeights
 {
     _Alignas(32) float shear[SNW_ROTATION_LANES];
@@ -63,7 +63,7 @@ typedef struct snwStretchBlock
 typedef struct snwElasticTask
 {
     snwElasticLaw law;
-    const snwTetBlock* tets; // a lane whose first two corners are one vertex holds no tetrahedron and adds nothing
+    const snwRestTetBlock* tets; // a lane whose first two corners are one vertex holds no tetrahedron and adds nothing
     const snwElasticWeights* weights; // same order
     const float* positions;           // m; rows of four floats, 16-byte aligned, the fourth unused; any origin
     snwStretchBlock* start;           // same order: C_0 for the damping; NULL: none

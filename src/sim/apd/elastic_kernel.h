@@ -193,7 +193,7 @@ static inline void AddTurned(const snwWide R[9], const snwWide M[6], snwWide str
 // Lanes of one block on their way through.
 typedef struct Lanes
 {
-    const snwTetBlock* tets;
+    const snwRestTetBlock* tets;
     const snwElasticWeights* weights;
     snwQuatBlock* rotations;
     snwStretchBlock* start; // NULL: no damping

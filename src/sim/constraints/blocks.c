@@ -137,7 +137,7 @@ typedef struct Constraints
     size_t blockSize;
 } Constraints;
 
-static snwResult Place(
+static snwResult PlaceConstraints(
     snwArena* arena, const Constraints* what, int vertexCount, snwColours* colours, int* places, int* blocks)
 {
     int* colour = snwAllocArray(arena->context, (size_t)what->count, sizeof *colour);
@@ -149,7 +149,7 @@ static snwResult Place(
     return *blocks < 0 ? snw_errorMemory : result;
 }
 
-static void* MakeBlocks(snwArena* arena, const Constraints* what, int blocks, int vertexCount)
+static void* MakeLawBlocks(snwArena* arena, const Constraints* what, int blocks, int vertexCount)
 {
     void* memory = snwArena_Alloc(arena, (size_t)blocks, what->blockSize);
     if (memory != NULL)
@@ -175,18 +175,20 @@ snwResult snwBlocks_Make(snwArena* arena, const snwCharacter* character, snwBloc
     // Each kind has colours of its own; a vertex with too many constraints of one kind is an error.
     snwResult result = arena->failed ? snw_errorMemory : snw_ok;
     if (result == snw_ok)
-        result = Place(arena, &triangles, def->vertexCount, &blocks->triangleColours, blocks->trianglePlaces,
+        result = PlaceConstraints(arena, &triangles, def->vertexCount, &blocks->triangleColours, blocks->trianglePlaces,
             &blocks->triangleBlocks);
     if (result == snw_ok)
-        result = Place(arena, &edges, def->vertexCount, &blocks->edgeColours, blocks->edgePlaces, &blocks->edgeBlocks);
+        result = PlaceConstraints(
+            arena, &edges, def->vertexCount, &blocks->edgeColours, blocks->edgePlaces, &blocks->edgeBlocks);
     if (result == snw_ok)
-        result = Place(arena, &tets, def->vertexCount, &blocks->tetColours, blocks->tetPlaces, &blocks->tetBlocks);
+        result = PlaceConstraints(
+            arena, &tets, def->vertexCount, &blocks->tetColours, blocks->tetPlaces, &blocks->tetBlocks);
 
     if (result == snw_ok)
     {
         // Lanes that nobody takes point to spare vertices.
-        blocks->edges = MakeBlocks(arena, &edges, blocks->edgeBlocks, def->vertexCount);
-        blocks->tets = MakeBlocks(arena, &tets, blocks->tetBlocks, def->vertexCount);
+        blocks->edges = MakeLawBlocks(arena, &edges, blocks->edgeBlocks, def->vertexCount);
+        blocks->tets = MakeLawBlocks(arena, &tets, blocks->tetBlocks, def->vertexCount);
         result = arena->failed ? snw_errorMemory : snw_ok;
     }
 

@@ -34,7 +34,7 @@ typedef struct Whole
     double products[6];  // kg m^2, of the arms: xx yy zz xy xz yz
 } Whole;
 
-static void SumChunk(int begin, int end, void* data)
+static void SumDampChunk(int begin, int end, void* data)
 {
     DampLoop* loop = data;
     double* sums = loop->sums + (size_t)(begin / snw_dampGrain) * snw_dampMostSums;
@@ -48,7 +48,7 @@ static void ChangeChunk(int begin, int end, void* data)
     loop->kernels->dampApply(&loop->rows, &loop->change, begin, end);
 }
 
-static void AddChunks(double* sums, int vertexCount)
+static void AddDampChunks(double* sums, int vertexCount)
 {
     int chunks = (vertexCount + snw_dampGrain - 1) / snw_dampGrain;
     for (int c = 1; c < chunks; ++c)
@@ -106,7 +106,7 @@ static snwVec3 SpinOf(const Whole* whole, bool flat, snwVec3 angular)
     return trace > 0.0 ? snwVec3_Scale(angular, 2.0 / trace) : (snwVec3){0, 0, 0};
 }
 
-static snwDampMotion MotionOf(const Whole* whole, bool flat, int which)
+static snwDampMotion DampMotionOf(const Whole* whole, bool flat, int which)
 {
     snwVec3 v = snwVec3_Scale(whole->momentum[which], 1.0 / whole->mass);
     snwVec3 w = SpinOf(whole, flat, whole->angular[which]);
@@ -129,8 +129,8 @@ void snwRigidDamping_Apply(snwContext* context, const snwRigidDamping* def, doub
 
     // Sums are taken about a vertex of the body: near enough for floats.
     memcpy(loop.rows.origin, def->positions, sizeof loop.rows.origin);
-    snwParallelFor(context, def->count, snw_dampGrain, SumChunk, &loop);
-    AddChunks(def->sums, def->count);
+    snwParallelFor(context, def->count, snw_dampGrain, SumDampChunk, &loop);
+    AddDampChunks(def->sums, def->count);
 
     // The rigid motion that has the momenta of the body.
     Whole whole = def->flat ? ReadPlane(def->sums) : ReadSolid(def->sums);
@@ -138,8 +138,8 @@ void snwRigidDamping_Apply(snwContext* context, const snwRigidDamping* def, doub
 
     // What exp(-rate t) loses in a substep, of everything but that.
     loop.change = (snwDampChange){.centre = {(float)whole.centre.x, (float)whole.centre.y, (float)whole.centre.z},
-        .flesh = MotionOf(&whole, def->flat, 0),
-        .drift = MotionOf(&whole, def->flat, 1),
+        .flesh = DampMotionOf(&whole, def->flat, 0),
+        .drift = DampMotionOf(&whole, def->flat, 1),
         .share = (float)-expm1(-def->rate * h),
         .driftShare = drifts ? (float)-expm1(-def->driftRate * h) : 0.0f};
     snwParallelFor(context, def->count, snw_dampGrain, ChangeChunk, &loop);

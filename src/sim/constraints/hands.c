@@ -21,7 +21,7 @@ void snwHands_MovePinned(const snwSim* sim, int body, float* positions)
 }
 
 // The middle of what is held, in the world.
-static snwVec3 Middle(const snwGrip* grip, const float* rows, snwVec3 origin)
+static snwVec3 MiddleOfHeld(const snwGrip* grip, const float* rows, snwVec3 origin)
 {
     snwVec3 sum = origin;
     for (int i = 0; i < grip->count; ++i)
@@ -58,7 +58,7 @@ void snwHands_Begin(snwSim* sim, int body, const snwHands* hands)
             continue;
         LimitPull(sim, grip, hands);
         snwGrip_Begin(
-            sim, slot, Middle(grip, hands->before, origin), snwRow_Place(hands->before, grip->vertex, origin));
+            sim, slot, MiddleOfHeld(grip, hands->before, origin), snwRow_Place(hands->before, grip->vertex, origin));
     }
 }
 
@@ -88,7 +88,7 @@ bool snwHands_Drag(snwSim* sim, int body, const snwHands* hands, int iterations)
             continue;
         any = true;
 
-        snwVec3 change = snwGrip_Gap(sim, slot, Middle(grip, hands->positions, *sim->bodies[body].origin));
+        snwVec3 change = snwGrip_Gap(sim, slot, MiddleOfHeld(grip, hands->positions, *sim->bodies[body].origin));
         if (grip->radius > 0.0f)
             change = snwVec3_Scale(snwVec3_Sub(snwVec3_Scale(change, grip->stiffness), grip->pull),
                 1.0 / (1.0 + grip->stiffness * w * square));

@@ -107,7 +107,7 @@ static void AddEffect(const snwNeoState* state, const snwNeoRest* rest, const sn
 }
 
 // A part between nothing and all; both sums are of one sign where flesh resists.
-static double Part(double some, double all)
+static double ShareOfSum(double some, double all)
 {
     return some * all > 0.0 ? fmin(some / all, 1.0) : 0.0;
 }
@@ -136,7 +136,7 @@ snwNeoEffect snwNeoState_Effect(
     // Strain that is no more than the rounding of positions tells nothing.
     if (!(sums.squares > 4.0 * s_leastStrain * s_leastStrain * count))
         return (snwNeoEffect){0.0, 1.0};
-    return (snwNeoEffect){Part(sums.pp, sums.pl), Part(sums.work, sums.law)};
+    return (snwNeoEffect){ShareOfSum(sums.pp, sums.pl), ShareOfSum(sums.work, sums.law)};
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ typedef struct MovesLoop
     float* rows;
 } MovesLoop;
 
-static void AddMoves(int begin, int end, void* data)
+static void AddNeoMoves(int begin, int end, void* data)
 {
     const MovesLoop* loop = data;
     const snwNeoLaw* law = loop->law;
@@ -192,7 +192,7 @@ void snwNeoMoves_End(
     snwNeoMoves_BeforeLaw(moves, positions, count);
     for (size_t i = 0; i < 4 * (size_t)count; ++i)
         moves->rows[i] = i % 4 < 3 ? 0.0f : positions[i];
-    snwColours_Sweep(context, &law->blocks->tetColours, AddMoves, &loop);
+    snwColours_Sweep(context, &law->blocks->tetColours, AddNeoMoves, &loop);
     for (size_t i = 0; i < 4 * (size_t)count; ++i)
         moves->rows[i] = positions[i] - predicted[i] - (moves->rows[i] + moves->elsewhere[i]);
 }

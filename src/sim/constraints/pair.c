@@ -72,7 +72,7 @@ static Element MakeElement(const snwPairDef* def, int index)
     return element;
 }
 
-static double Part(snwVec3 v, int k)
+static double PartOfVec(snwVec3 v, int k)
 {
     return k == 0 ? v.x : k == 1 ? v.y : v.z;
 }
@@ -103,7 +103,7 @@ void snwPairTriangles_Set(const snwPairDef* def, snwPairTriangles* blocks)
         }
 
         for (int k = 0; k < 4; ++k)
-            block->inverse[k][lane] = (float)Part(element.g[1 + k / 2], k % 2);
+            block->inverse[k][lane] = (float)PartOfVec(element.g[1 + k / 2], k % 2);
         block->bulk[lane] = (float)element.b;
     }
 }
@@ -122,7 +122,7 @@ void snwPairTets_Set(const snwPairDef* def, snwPairTets* blocks)
 
         int lane = def->blocks->tetPlaces[i] % snw_blockLanes;
         for (int k = 0; k < 9; ++k)
-            block->inverse[k][lane] = (float)Part(element.g[1 + k / 3], k % 3);
+            block->inverse[k][lane] = (float)PartOfVec(element.g[1 + k / 3], k % 3);
         for (int k = 0; k < 6; ++k)
             block->yield[k][lane] = (float)(element.yield.m[rows[k]][columns[k]] / element.a);
         block->bulk[lane] = (float)element.b;

@@ -8,10 +8,10 @@
 
 enum
 {
-    snw_markGrain = 1024, // blocks: enough for a worker to be worth waking
-    snw_lookAgain = 4,    // rounds between two looks at all blocks
-    snw_mostRounds = 64,
-    snw_islandRounds = 64,
+    unfold_markGrain = 1024, // blocks: enough for a worker to be worth waking
+    unfold_lookAgain = 4,    // rounds between two looks at all blocks
+    unfold_mostRounds = 64,
+    unfold_islandRounds = 64,
 };
 
 typedef struct UnfoldLoop
@@ -20,14 +20,14 @@ typedef struct UnfoldLoop
     const snwUnfold* unfold;
 } UnfoldLoop;
 
-static bool Any(const snwUnfold* unfold, int mark)
+static bool AnyMarked(const snwUnfold* unfold, int mark)
 {
     return memchr(unfold->folded, mark, (size_t)unfold->blocks->tetBlocks) != NULL;
 }
 
 static bool IsMarked(const snwUnfold* unfold)
 {
-    return Any(unfold, snw_nearlyFolded) || Any(unfold, snw_unfoldedNow);
+    return AnyMarked(unfold, snw_nearlyFolded) || AnyMarked(unfold, snw_unfoldedNow);
 }
 
 static void MarkBlocks(int begin, int end, void* data)
@@ -47,8 +47,8 @@ static void UnfoldBlocks(int begin, int end, void* data)
 bool snwUnfold_Mark(snwContext* context, const snwUnfold* unfold)
 {
     UnfoldLoop loop = {snwConstraint_Kernels(context->simd), unfold};
-    snwParallelFor(context, unfold->blocks->tetBlocks, snw_markGrain, MarkBlocks, &loop);
-    return Any(unfold, snw_nearlyFolded);
+    snwParallelFor(context, unfold->blocks->tetBlocks, unfold_markGrain, MarkBlocks, &loop);
+    return AnyMarked(unfold, snw_nearlyFolded);
 }
 
 bool snwUnfold_Round(snwContext* context, const snwUnfold* unfold, bool back)
@@ -57,14 +57,14 @@ bool snwUnfold_Round(snwContext* context, const snwUnfold* unfold, bool back)
     if (!IsMarked(unfold))
         return false;
     (back ? snwColours_SweepBack : snwColours_Sweep)(context, &unfold->blocks->tetColours, UnfoldBlocks, &loop);
-    return Any(unfold, snw_unfoldedNow);
+    return AnyMarked(unfold, snw_unfoldedNow);
 }
 
 bool snwUnfold_Next(snwContext* context, const snwUnfold* unfold, int index)
 {
     if (!IsMarked(unfold))
         return false;
-    bool fresh = index % snw_lookAgain == 0 || !Any(unfold, snw_unfoldedNow);
+    bool fresh = index % unfold_lookAgain == 0 || !AnyMarked(unfold, snw_unfoldedNow);
     if (fresh)
         snwUnfold_Mark(context, unfold);
     return snwUnfold_Round(context, unfold, false) || !fresh;
@@ -73,14 +73,14 @@ bool snwUnfold_Next(snwContext* context, const snwUnfold* unfold, int index)
 void snwUnfold_All(snwContext* context, const snwUnfold* unfold)
 {
     bool any = snwUnfold_Mark(context, unfold);
-    for (int round = 0; round < snw_mostRounds && any; ++round)
+    for (int round = 0; round < unfold_mostRounds && any; ++round)
         any = snwUnfold_Next(context, unfold, round);
 }
 
 void snwUnfold_Island(snwResponse* response, int island, const snwUnfold* unfolds)
 {
     bool any = true;
-    for (int round = 0; round < snw_islandRounds && any; ++round)
+    for (int round = 0; round < unfold_islandRounds && any; ++round)
     {
         any = false;
         for (int k = response->islandStarts[island]; k < response->islandStarts[island + 1]; ++k)
@@ -89,7 +89,7 @@ void snwUnfold_Island(snwResponse* response, int island, const snwUnfold* unfold
             if (body < response->scene->bodyCount && unfolds[body].tets != NULL)
                 any = snwUnfold_Next(response->context, &unfolds[body], round) || any;
         }
-        if (any && round < snw_islandRounds / 2)
+        if (any && round < unfold_islandRounds / 2)
             snwResponse_Solve(response, island, false);
         else if (any)
             snwResponse_SolveWithoutSelf(response, island);

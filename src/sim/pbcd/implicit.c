@@ -14,7 +14,7 @@ typedef struct Places
     int *rows, *columns;
 } Places;
 
-static void AddElement(Places* places, const int* vertices, int size)
+static void AddElementPlaces(Places* places, const int* vertices, int size)
 {
     for (int i = 0; i < 3 * size; ++i)
         for (int j = 0; j <= i; ++j)
@@ -28,9 +28,9 @@ static void AddPlaces(const snwImplicit* implicit, Places places)
 {
     int unknowns = snwImplicit_UnknownCount(implicit);
     for (int i = 0; i < implicit->tetCount; ++i)
-        AddElement(&places, implicit->tets[i], 4);
+        AddElementPlaces(&places, implicit->tets[i], 4);
     for (int i = 0; i < implicit->edgeCount; ++i)
-        AddElement(&places, implicit->edges[i], 2);
+        AddElementPlaces(&places, implicit->edges[i], 2);
     for (int k = 0; k < implicit->rowCapacity; ++k)
         for (int i = 0; i < unknowns; ++i)
         {
@@ -39,7 +39,7 @@ static void AddPlaces(const snwImplicit* implicit, Places places)
         }
 }
 
-static snwResult CreatePattern(snwImplicit* implicit, int count, snwMessage* message)
+static snwResult CreateImplicitPattern(snwImplicit* implicit, int count, snwMessage* message)
 {
     int* places = snwAllocArray(implicit->context, 2 * (size_t)count, sizeof *places);
     if (places == NULL)
@@ -59,7 +59,7 @@ static snwResult CreatePattern(snwImplicit* implicit, int count, snwMessage* mes
 }
 
 // For the analysis any values do.
-static snwResult CreateFactor(snwImplicit* implicit, snwMessage* message)
+static snwResult CreateImplicitFactor(snwImplicit* implicit, snwMessage* message)
 {
     snwSparse* matrix = snwPattern_Matrix(implicit->pattern);
     for (int i = 0; i < matrix->rows; ++i)
@@ -74,7 +74,7 @@ static snwResult CreateFactor(snwImplicit* implicit, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Memory
 
-static snwResult CheckList(const snwImplicitDef* def, const int* vertices, int count, snwMessage* message)
+static snwResult CheckVertexList(const snwImplicitDef* def, const int* vertices, int count, snwMessage* message)
 {
     for (int i = 0; i < count; ++i)
         if (vertices[i] < 0 || vertices[i] >= def->vertexCount)
@@ -83,19 +83,19 @@ static snwResult CheckList(const snwImplicitDef* def, const int* vertices, int c
     return snw_ok;
 }
 
-static snwResult CheckDef(const snwImplicitDef* def, snwMessage* message)
+static snwResult CheckImplicitDef(const snwImplicitDef* def, snwMessage* message)
 {
     assert(def->vertexCount >= 0 && def->edgeCount >= 0 && def->volumeCount >= 0);
     assert(def->strainCount >= 0 && def->neoCount >= 0 && def->rowCount >= 0);
-    snwResult result = CheckList(def, (const int*)def->edges, 2 * def->edgeCount, message);
+    snwResult result = CheckVertexList(def, (const int*)def->edges, 2 * def->edgeCount, message);
     if (result == snw_ok)
-        result = CheckList(def, (const int*)def->volumes, 4 * def->volumeCount, message);
+        result = CheckVertexList(def, (const int*)def->volumes, 4 * def->volumeCount, message);
     if (result == snw_ok)
-        result = CheckList(def, (const int*)def->strains, 4 * def->strainCount, message);
-    return result == snw_ok ? CheckList(def, (const int*)def->neos, 4 * def->neoCount, message) : result;
+        result = CheckVertexList(def, (const int*)def->strains, 4 * def->strainCount, message);
+    return result == snw_ok ? CheckVertexList(def, (const int*)def->neos, 4 * def->neoCount, message) : result;
 }
 
-static void CopyLists(snwImplicit* implicit, const snwImplicitDef* def)
+static void CopyImplicitLists(snwImplicit* implicit, const snwImplicitDef* def)
 {
     int tets = def->volumeCount + def->strainCount + def->neoCount;
 
@@ -149,12 +149,12 @@ static void AllocScratch(snwImplicit* implicit, size_t terms)
     implicit->dense.numbers = snwArena_Alloc(arena, snwDense_Count(implicit->rowCapacity), sizeof(double));
 }
 
-static snwResult Fill(snwImplicit* implicit, const snwImplicitDef* def, snwMessage* message)
+static snwResult FillImplicit(snwImplicit* implicit, const snwImplicitDef* def, snwMessage* message)
 {
-    snwResult result = CheckDef(def, message);
+    snwResult result = CheckImplicitDef(def, message);
     if (result < 0)
         return result;
-    CopyLists(implicit, def);
+    CopyImplicitLists(implicit, def);
     size_t terms = (size_t)implicit->tetCount * snw_tetHessianCount + (size_t)def->edgeCount * snw_edgeHessianCount +
                    3 * (size_t)def->vertexCount * (size_t)def->rowCount;
     if (terms > INT_MAX)
@@ -163,8 +163,8 @@ static snwResult Fill(snwImplicit* implicit, const snwImplicitDef* def, snwMessa
     AllocScratch(implicit, terms);
     if (implicit->arena.failed)
         return snwFailMemory(message);
-    result = CreatePattern(implicit, (int)terms, message);
-    return result < 0 ? result : CreateFactor(implicit, message);
+    result = CreateImplicitPattern(implicit, (int)terms, message);
+    return result < 0 ? result : CreateImplicitFactor(implicit, message);
 }
 
 snwResult snwImplicit_Create(snwContext* context, const snwImplicitDef* def, snwImplicit** out, snwMessage* message)
@@ -175,7 +175,7 @@ snwResult snwImplicit_Create(snwContext* context, const snwImplicitDef* def, snw
         return snwFailMemory(message);
     implicit->context = context;
     implicit->arena.context = context;
-    snwResult result = Fill(implicit, def, message);
+    snwResult result = FillImplicit(implicit, def, message);
     if (result < 0)
         snwImplicit_Destroy(implicit);
     else

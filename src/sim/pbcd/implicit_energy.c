@@ -55,7 +55,7 @@ snwMat3 snwImplicitEdge_Hessian(const snwImplicitEdge* edge, const snwVec3 x[2],
 // ---------------------------------------------------------------------------------------------------------------------
 // Tets: laws
 
-static void SetGradients(snwImplicitTet* tet, snwMat3 inverse)
+static void SetTetGradients(snwImplicitTet* tet, snwMat3 inverse)
 {
     for (int a = 1; a < 4; ++a)
     {
@@ -67,21 +67,21 @@ static void SetGradients(snwImplicitTet* tet, snwMat3 inverse)
 snwImplicitTet snwImplicitTet_Volume(double rest, double stiffness)
 {
     snwImplicitTet tet = {.volume = 1, .bulk = stiffness, .rest = rest};
-    SetGradients(&tet, snwMat3_Identity());
+    SetTetGradients(&tet, snwMat3_Identity());
     return tet;
 }
 
 snwImplicitTet snwImplicitTet_Neo(snwMat3 inverse, double volume, double mu, double lambda)
 {
     snwImplicitTet tet = {.volume = volume, .shear = mu, .slope = mu, .bulk = lambda + mu, .rest = 1};
-    SetGradients(&tet, inverse);
+    SetTetGradients(&tet, inverse);
     return tet;
 }
 
 snwImplicitTet snwImplicitTet_Strain(snwMat3 inverse, double volume, const double stiffness[6][6])
 {
     snwImplicitTet tet = {.volume = volume, .strain = stiffness};
-    SetGradients(&tet, inverse);
+    SetTetGradients(&tet, inverse);
     return tet;
 }
 
@@ -159,7 +159,7 @@ double snwImplicitTet_Energy(const snwImplicitTet* tet, const snwVec3 x[4])
 // ---------------------------------------------------------------------------------------------------------------------
 // Tets: second derivatives over F, row by row: entry 3 i + k is F_ik. Lower triangles only.
 
-static void AddOuter(double h[9][9], double factor, const double* d)
+static void AddOuterTo9(double h[9][9], double factor, const double* d)
 {
     for (int m = 0; m < 9; ++m)
         for (int n = 0; n <= m; ++n)
@@ -186,7 +186,7 @@ static void DeterminantHessian(const snwImplicitTet* tet, snwMat3 f, double h[9]
             h[m][n] = q * CofactorChange(f, m, n);
         h[m][m] = tet->shear;
     }
-    AddOuter(h, tet->bulk, &cofactor.m[0][0]);
+    AddOuterTo9(h, tet->bulk, &cofactor.m[0][0]);
 }
 
 static void AddStretches(const snwImplicitTet* tet, const snwSvd3* svd, double q, double h[9][9])
@@ -205,11 +205,11 @@ static void AddStretches(const snwImplicitTet* tet, const snwSvd3* svd, double q
         snwVec3 v = snwMat3_Column(eigen.vectors, i);
         snwMat3 d = snwMat3_MulTranspose(snwMat3_Mul(svd->U, snwMat3_Diagonal(v.x, v.y, v.z)), svd->V);
         if (eigen.values[i] > 0)
-            AddOuter(h, eigen.values[i], &d.m[0][0]);
+            AddOuterTo9(h, eigen.values[i], &d.m[0][0]);
     }
 }
 
-static void AddTurns(const snwImplicitTet* tet, const snwSvd3* svd, double q, double h[9][9])
+static void AddTurnStretches(const snwImplicitTet* tet, const snwSvd3* svd, double q, double h[9][9])
 {
     for (int k = 0; k < 3; ++k)
     {
@@ -217,8 +217,8 @@ static void AddTurns(const snwImplicitTet* tet, const snwSvd3* svd, double q, do
         snwVec3 vi = snwMat3_Column(svd->V, (k + 1) % 3), vj = snwMat3_Column(svd->V, (k + 2) % 3);
         snwMat3 ij = snwMat3_Outer(ui, vj), ji = snwMat3_Outer(uj, vi);
         snwMat3 both = snwMat3_Add(ij, ji), turn = snwMat3_Sub(ij, ji);
-        AddOuter(h, 0.5 * fmax(tet->shear - q * svd->sigma[k], 0), &both.m[0][0]);
-        AddOuter(h, 0.5 * fmax(tet->shear + q * svd->sigma[k], 0), &turn.m[0][0]);
+        AddOuterTo9(h, 0.5 * fmax(tet->shear - q * svd->sigma[k], 0), &both.m[0][0]);
+        AddOuterTo9(h, 0.5 * fmax(tet->shear + q * svd->sigma[k], 0), &turn.m[0][0]);
     }
 }
 
@@ -228,7 +228,7 @@ static void SemidefiniteDeterminantHessian(const snwImplicitTet* tet, snwMat3 f,
     double q = tet->bulk * (snwMat3_Determinant(f) - tet->rest) - tet->slope;
     memset(h, 0, 81 * sizeof(double));
     AddStretches(tet, &svd, q, h);
-    AddTurns(tet, &svd, q, h);
+    AddTurnStretches(tet, &svd, q, h);
 }
 
 static snwMat3 PositivePart(snwMat3 a)

@@ -45,7 +45,7 @@ snwImplicitStep snwDefaultImplicitStep(void)
 // ---------------------------------------------------------------------------------------------------------------------
 // Start
 
-static snwResult FailAt(snwMessage* message, int v, const char* text)
+static snwResult FailAtVertex(snwMessage* message, int v, const char* text)
 {
     snwFail(message, snw_errorDiverged, NULL, "%s", text);
     snwMessage_AddPlace(message, "vertex %d", v);
@@ -53,16 +53,16 @@ static snwResult FailAt(snwMessage* message, int v, const char* text)
 }
 
 // Held vertices go where they shall be.
-static snwResult Begin(Newton* n, snwMessage* message)
+static snwResult BeginNewton(Newton* n, snwMessage* message)
 {
     const snwImplicitStep* step = n->step;
     for (int v = 0; v < n->implicit->vertexCount; ++v)
     {
         bool held = step->held != NULL && step->held[v];
         if (!snwVec3_IsFinite(step->targets[v]) || !(held || snwVec3_IsFinite(n->x[v])))
-            return FailAt(message, v, "where the step begins is not finite");
+            return FailAtVertex(message, v, "where the step begins is not finite");
         if (!held && !(step->weights[v] >= (step->rowCount > 0 ? DBL_MIN : 0) && step->weights[v] <= DBL_MAX))
-            return FailAt(
+            return FailAtVertex(
                 message, v, "the weight is negative or not finite, or zero under an orthogonality constraint");
     }
     for (int v = 0; v < n->implicit->vertexCount; ++v)
@@ -71,7 +71,7 @@ static snwResult Begin(Newton* n, snwMessage* message)
     return snwImplicit_PrepareRows(n->implicit, step, message);
 }
 
-static void Measure(Newton* n, const snwVec3* gradient)
+static void MeasureForce(Newton* n, const snwVec3* gradient)
 {
     double force = 0, scale = 0;
     for (int v = 0; v < n->implicit->vertexCount; ++v)
@@ -101,7 +101,7 @@ static snwResult EvaluateStart(Newton* n, snwMessage* message)
     n->startExtent = fmax(Extent(n->x, implicit->vertexCount), Extent(n->step->targets, implicit->vertexCount));
     n->report->start = n->report->energy = snwImplicit_Objective(implicit, n->step, n->x, implicit->gradient);
     snwImplicit_ProjectGradient(implicit, n->step, implicit->gradient);
-    Measure(n, implicit->gradient);
+    MeasureForce(n, implicit->gradient);
     if (isfinite(n->report->energy) && isfinite(n->force))
         return snw_ok;
     return snwFail(message, snw_errorDiverged, "look for rest lengths, volumes or stiffnesses that are not finite",
@@ -111,7 +111,7 @@ static snwResult EvaluateStart(Newton* n, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Matrix and direction
 
-static snwResult Factor(Newton* n, bool exact, double shift, snwMessage* message)
+static snwResult FactorHessian(Newton* n, bool exact, double shift, snwMessage* message)
 {
     n->report->factors++;
     n->exact = exact;
@@ -121,9 +121,9 @@ static snwResult Factor(Newton* n, bool exact, double shift, snwMessage* message
 // Without weights a body may be free to move somewhere: a trace of weight keeps it from going far.
 static snwResult FactorSemidefinite(Newton* n, snwMessage* message)
 {
-    snwResult result = Factor(n, false, 0, message);
+    snwResult result = FactorHessian(n, false, 0, message);
     for (double shift = 1e-9; result < 0 && shift < 1e-2; shift *= 1e3)
-        result = Factor(n, false, shift, message);
+        result = FactorHessian(n, false, shift, message);
     if (result == snw_ok)
         snwMessage_Clear(message);
     else if (message != NULL)
@@ -135,7 +135,7 @@ static snwResult FactorBest(Newton* n, snwMessage* message)
 {
     if (n->full && n->force < n->exactBelow)
     {
-        if (Factor(n, true, 0, NULL) == snw_ok)
+        if (FactorHessian(n, true, 0, NULL) == snw_ok)
             return snw_ok;
         n->exactBelow = 0.1 * n->force;
     }
@@ -163,7 +163,7 @@ static void MeasureNoise(Newton* n)
     n->energyNoise = 4 * DBL_EPSILON * sum * n->extent * n->extent;
 }
 
-static double Dot(const Newton* n, const snwVec3* gradient)
+static double DotDirection(const Newton* n, const snwVec3* gradient)
 {
     double sum = 0;
     for (int v = 0; v < n->implicit->vertexCount; ++v)
@@ -174,17 +174,18 @@ static double Dot(const Newton* n, const snwVec3* gradient)
 // ---------------------------------------------------------------------------------------------------------------------
 // Line search
 
-static bool IsBetter(const Newton* n, double share, double energy)
+static bool IsBetterStep(const Newton* n, double share, double energy)
 {
     double start = n->report->energy;
-    if (!isfinite(energy) || !isfinite(Dot(n, n->implicit->trialGradient)))
+    if (!isfinite(energy) || !isfinite(DotDirection(n, n->implicit->trialGradient)))
         return false;
     if (energy <= start + s_armijo * share * n->slope)
         return true;
-    return energy <= start + n->energyNoise && Dot(n, n->implicit->trialGradient) <= (2 * s_armijo - 1) * n->slope;
+    return energy <= start + n->energyNoise &&
+           DotDirection(n, n->implicit->trialGradient) <= (2 * s_armijo - 1) * n->slope;
 }
 
-static void Accept(Newton* n, double energy)
+static void AcceptTrial(Newton* n, double energy)
 {
     snwImplicit* implicit = n->implicit;
     memcpy(n->x, implicit->trial, (size_t)implicit->vertexCount * sizeof *n->x);
@@ -194,16 +195,16 @@ static void Accept(Newton* n, double energy)
     n->report->energy = energy;
     n->report->iterations++;
     n->report->exactSteps += n->exact;
-    Measure(n, implicit->gradient);
+    MeasureForce(n, implicit->gradient);
 }
 
-static bool Search(Newton* n)
+static bool SearchAlongStep(Newton* n)
 {
     snwImplicit* implicit = n->implicit;
 
     // Halved until it is better; in trials, rows of the rig are met exactly.
     snwImplicit_Direct(implicit, implicit->gradient);
-    n->slope = Dot(n, implicit->gradient);
+    n->slope = DotDirection(n, implicit->gradient);
     double share = 1;
     for (int i = 0; i < snw_maxHalvings && n->slope < 0; ++i, share *= 0.5)
     {
@@ -213,10 +214,10 @@ static bool Search(Newton* n)
 
         double energy = snwImplicit_Objective(implicit, n->step, implicit->trial, implicit->trialGradient);
         snwImplicit_ProjectGradient(implicit, n->step, implicit->trialGradient);
-        if (!IsBetter(n, share, energy))
+        if (!IsBetterStep(n, share, energy))
             continue;
         n->full = i == 0;
-        Accept(n, energy);
+        AcceptTrial(n, energy);
 
         return true;
     }
@@ -240,7 +241,7 @@ static snwResult Stop(Newton* n, snwMessage* message)
 }
 
 // *done: there is nothing left to do.
-static snwResult TakeStep(Newton* n, bool* done, snwMessage* message)
+static snwResult TakeDescentStep(Newton* n, bool* done, snwMessage* message)
 {
     double before = n->force;
 
@@ -261,12 +262,12 @@ static snwResult TakeStep(Newton* n, bool* done, snwMessage* message)
         return snw_ok;
 
     // An exact Hessian may lead uphill; a semidefinite one never does.
-    bool found = Search(n);
+    bool found = SearchAlongStep(n);
     if (!found && n->exact)
     {
         n->full = false;
         result = FactorSemidefinite(n, message);
-        found = result == snw_ok && Search(n);
+        found = result == snw_ok && SearchAlongStep(n);
     }
 
     if (result < 0 || !found)
@@ -297,12 +298,12 @@ snwResult snwImplicit_Solve(
     n.exactBelow = DBL_MAX;
     *n.report = (snwImplicitReport){0};
     snwMessage_Clear(message);
-    snwResult result = Begin(&n, message);
+    snwResult result = BeginNewton(&n, message);
     if (result == snw_ok)
         result = EvaluateStart(&n, message);
     bool done = result < 0 || n.report->converged;
     while (!done && n.report->iterations < step->maxIterations)
-        result = TakeStep(&n, &done, message);
+        result = TakeDescentStep(&n, &done, message);
     if (result >= 0)
         ReportConstraint(&n);
     return result;

@@ -18,7 +18,7 @@ int snwImplicitRig_RowCount(const snwImplicitRig* rig)
     return RowsPerHandle(rig) * rig->weights->handleCount;
 }
 
-static snwVec3 Middle(const snwImplicitRig* rig)
+static snwVec3 MiddleOfRest(const snwImplicitRig* rig)
 {
     snwVec3 sum = {0, 0, 0};
     for (int v = 0; v < rig->vertexCount; ++v)
@@ -27,7 +27,7 @@ static snwVec3 Middle(const snwImplicitRig* rig)
 }
 
 // How vertex v moves by each of the handle's rows, for a weight of `share`.
-static void PutVertex(const snwImplicitRig* rig, snwVec3 arm, double share, snwVec3 out[12])
+static void PutVertexRows(const snwImplicitRig* rig, snwVec3 arm, double share, snwVec3 out[12])
 {
     double along[3] = {arm.x, arm.y, arm.z};
     for (int d = 0; d < 3; ++d)
@@ -46,7 +46,7 @@ void snwImplicitRig_MakeRows(const snwImplicitRig* rig, snwVec3* rows)
 {
     const snwWeights* weights = rig->weights;
     size_t n = (size_t)rig->vertexCount, count = (size_t)RowsPerHandle(rig);
-    snwVec3 middle = Middle(rig);
+    snwVec3 middle = MiddleOfRest(rig);
     memset(rows, 0, n * (size_t)snwImplicitRig_RowCount(rig) * sizeof *rows);
     for (int v = 0; v < rig->vertexCount; ++v)
         for (int at = weights->starts[v]; at < weights->starts[v + 1]; ++at)
@@ -55,7 +55,7 @@ void snwImplicitRig_MakeRows(const snwImplicitRig* rig, snwVec3* rows)
             snwVec3 out[12], arm = snwVec3_Sub(rig->rest[v], middle);
             if (rig->kind == snw_complementRig)
                 arm = snwQuat_Rotate(rig->handles[handle].rotation, arm);
-            PutVertex(rig, arm, rig->masses[v] * weights->values[at], out);
+            PutVertexRows(rig, arm, rig->masses[v] * weights->values[at], out);
             for (size_t k = 0; k < count; ++k)
                 rows[((size_t)handle * count + k) * n + (size_t)v] = out[k];
         }

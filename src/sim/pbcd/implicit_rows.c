@@ -12,7 +12,7 @@
 static const double s_nothingNew = 1e-10;
 
 // Eight sums side by side, so that the processor need not wait for one.
-static double Dot(const double* a, const double* b, int count)
+static double DotWide(const double* a, const double* b, int count)
 {
     double sums[8] = {0};
     int i = 0;
@@ -24,21 +24,21 @@ static double Dot(const double* a, const double* b, int count)
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-static void AddScaled(double* a, double factor, const double* b, int count)
+static void AddScaledVector(double* a, double factor, const double* b, int count)
 {
     for (int i = 0; i < count; ++i)
         a[i] += factor * b[i];
 }
 
-static double* Row(const snwImplicit* implicit, int k)
+static double* RowOfUnknowns(const snwImplicit* implicit, int k)
 {
     return implicit->rows + (size_t)k * (size_t)snwImplicit_UnknownCount(implicit);
 }
 
 // Row k times A^-1/2: in these numbers the metric is the plain one.
-static void ReadRow(const snwImplicit* implicit, const snwImplicitStep* step, int k)
+static void ReadRigRow(const snwImplicit* implicit, const snwImplicitStep* step, int k)
 {
-    double* row = Row(implicit, k);
+    double* row = RowOfUnknowns(implicit, k);
     const snwVec3* from = step->rows + (size_t)k * (size_t)implicit->vertexCount;
     for (int v = 0; v < implicit->vertexCount; ++v)
     {
@@ -50,13 +50,13 @@ static void ReadRow(const snwImplicit* implicit, const snwImplicitStep* step, in
 static void MakeOrthogonal(const snwImplicit* implicit, int k)
 {
     int n = snwImplicit_UnknownCount(implicit);
-    double *row = Row(implicit, k), start = sqrt(Dot(row, row, n)), length = start, before;
+    double *row = RowOfUnknowns(implicit, k), start = sqrt(DotWide(row, row, n)), length = start, before;
     do
     {
         before = length;
         for (int l = 0; l < k; ++l)
-            AddScaled(row, -Dot(row, Row(implicit, l), n), Row(implicit, l), n);
-        length = sqrt(Dot(row, row, n));
+            AddScaledVector(row, -DotWide(row, RowOfUnknowns(implicit, l), n), RowOfUnknowns(implicit, l), n);
+        length = sqrt(DotWide(row, row, n));
     } while (length < 0.5 * before && length > s_nothingNew * start);
     double scale = length > s_nothingNew * start ? 1 / length : 0;
     for (int i = 0; i < n; ++i)
@@ -64,9 +64,9 @@ static void MakeOrthogonal(const snwImplicit* implicit, int k)
 }
 
 // Back to the rows' own metric.
-static void FinishRow(const snwImplicit* implicit, int k)
+static void FinishRigRow(const snwImplicit* implicit, int k)
 {
-    double* row = Row(implicit, k);
+    double* row = RowOfUnknowns(implicit, k);
     for (int v = 0; v < implicit->vertexCount; ++v)
     {
         double scale = implicit->inverseWeights[v] > 0 ? 1 / sqrt(implicit->inverseWeights[v]) : 0;
@@ -74,7 +74,7 @@ static void FinishRow(const snwImplicit* implicit, int k)
     }
 }
 
-static snwResult CheckRows(const snwImplicit* implicit, const snwImplicitStep* step, snwMessage* message)
+static snwResult CheckRigRows(const snwImplicit* implicit, const snwImplicitStep* step, snwMessage* message)
 {
     for (int k = 0; k < step->rowCount; ++k)
         for (int v = 0; v < implicit->vertexCount; ++v)
@@ -97,7 +97,7 @@ snwResult snwImplicit_PrepareRows(snwImplicit* implicit, const snwImplicitStep* 
         return snw_ok;
 
     implicit->rowCount = 0;
-    snwResult result = CheckRows(implicit, step, message);
+    snwResult result = CheckRigRows(implicit, step, message);
     if (result < 0)
         return result;
 
@@ -110,12 +110,12 @@ snwResult snwImplicit_PrepareRows(snwImplicit* implicit, const snwImplicitStep* 
     // One after the other, each orthogonal to those before it.
     for (int k = 0; k < count; ++k)
     {
-        ReadRow(implicit, step, k);
+        ReadRigRow(implicit, step, k);
         MakeOrthogonal(implicit, k);
     }
 
     for (int k = 0; k < count; ++k)
-        FinishRow(implicit, k);
+        FinishRigRow(implicit, k);
     implicit->rowCount = count;
     return snw_ok;
 }
@@ -127,7 +127,7 @@ double snwImplicit_MeetRows(snwImplicit* implicit, const snwImplicitStep* step, 
     // How far this row is from being met, and back along it.
     for (int k = 0; k < implicit->rowCount; ++k)
     {
-        const double* row = Row(implicit, k);
+        const double* row = RowOfUnknowns(implicit, k);
         double gap = 0;
         for (int v = 0; v < implicit->vertexCount; ++v)
         {
@@ -155,7 +155,7 @@ void snwImplicit_ProjectGradient(snwImplicit* implicit, const snwImplicitStep* s
             gradient[v] = (snwVec3){0, 0, 0};
     for (int k = 0; k < implicit->rowCount; ++k)
     {
-        const double* row = Row(implicit, k);
+        const double* row = RowOfUnknowns(implicit, k);
         double share = 0;
         for (int v = 0; v < n; ++v)
         {

@@ -172,7 +172,7 @@ static void TetHessians(int begin, int end, void* data)
     }
 }
 
-static void AddWeights(snwImplicit* implicit, const snwImplicitStep* step, double shift)
+static void AddStepWeights(snwImplicit* implicit, const snwImplicitStep* step, double shift)
 {
     snwSparse* matrix = snwPattern_Matrix(implicit->pattern);
     for (int i = 0; i < snwImplicit_UnknownCount(implicit); ++i)
@@ -207,7 +207,7 @@ snwResult snwImplicit_Factor(
     snwParallelFor(implicit->context, implicit->edgeCount, snw_implicitGrain, EdgeHessians, &loop);
     snwParallelFor(implicit->context, implicit->tetCount, snw_implicitGrain, TetHessians, &loop);
     snwPattern_Assemble(implicit->pattern, implicit->terms);
-    AddWeights(implicit, step, matrix->shift);
+    AddStepWeights(implicit, step, matrix->shift);
     snwResult result = snwCholesky_Refactor(implicit->factor, snwPattern_Matrix(implicit->pattern), message);
     return result < 0 ? result : FactorSchur(implicit, message);
 }

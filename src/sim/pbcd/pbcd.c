@@ -219,7 +219,7 @@ static snwResult CreateWork(snwSim* sim, int body, snwMessage* message)
     return result;
 }
 
-static snwResult CreateScratch(snwSim* sim, snwMessage* message)
+static snwResult CreatePbcdScratch(snwSim* sim, snwMessage* message)
 {
     int most = 1;
     snwPbcdScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
@@ -254,7 +254,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     return snwSim_CreateResponse(sim, snwSim_Param(sim, snw_pbcdSelf) != 0.0, &scratch->response, message);
 }
 
-static void DestroyScratch(snwSim* sim)
+static void DestroyPbcdScratch(snwSim* sim)
 {
     snwPbcdScratch* scratch = sim->scratch;
     for (int i = 0; scratch->works != NULL && i < sim->bodyCount; ++i)
@@ -346,7 +346,7 @@ static snwResult SolveNewton(snwSim* sim, snwMessage* message)
 }
 
 // Sweeps of Neo-Hookean tets that ended too early leave flesh that is too soft.
-static void TellStiffness(snwSim* sim)
+static void TellPbcdStiffness(snwSim* sim)
 {
     for (int i = 0; i < sim->bodyCount; ++i)
     {
@@ -397,7 +397,7 @@ static double StrainDensity(const snwSim* sim, const snwMaterial* material, snwM
 }
 
 // Against the character's rest, also where a motion moves the rests.
-static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f)
+static double PbcdElasticDensity(const snwSim* sim, int body, int element, snwMat3 f)
 {
     const snwPbcdModel* model = snwPbcd_Work(sim, body)->model;
     const snwCharacterDef* def = &model->character->def;
@@ -417,7 +417,7 @@ static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f
     return 0.0;
 }
 
-static snwResult Step(snwSim* sim, double h, snwMessage* message)
+static snwResult StepPbcd(snwSim* sim, double h, snwMessage* message)
 {
     snwPbcdScratch* scratch = sim->scratch;
     snwResponse* response = scratch->response;
@@ -459,7 +459,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     snwSim_EndStage(sim, snw_stageContact);
 
     if (sim->lastSubstep)
-        TellStiffness(sim);
+        TellPbcdStiffness(sim);
 
     for (int i = 0; i < sim->bodyCount; ++i)
     {
@@ -489,12 +489,12 @@ const snwMethod snwPbcdMethod = {
     .bodyStateSize = snwPbcd_StateSize,
     .initBody = snwPbcd_InitBody,
     .isSound = snwPbcd_IsSound,
-    .createScratch = CreateScratch,
-    .destroyScratch = DestroyScratch,
+    .createScratch = CreatePbcdScratch,
+    .destroyScratch = DestroyPbcdScratch,
     .applied = snwPbcd_Applied,
-    .step = Step,
+    .step = StepPbcd,
     .getVertices = snwPbcd_GetVertices,
     .getBones = snwPbcd_GetBones,
     .getJoints = snwPbcd_GetJoints,
-    .elasticDensity = ElasticDensity,
+    .elasticDensity = PbcdElasticDensity,
 };

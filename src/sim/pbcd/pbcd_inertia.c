@@ -120,7 +120,7 @@ static void SumWishes(const snwPbcdWork* work, const snwMaterial* materials, dou
     }
 }
 
-static void SetRow(snwPbcdWork* work, int i, Numbers numbers, bool anchored)
+static void SetInertiaRow(snwPbcdWork* work, int i, Numbers numbers, bool anchored)
 {
     double anchor = anchored ? numbers.anchor : 0.0;
     work->shares[i] = (float)(anchor / (1.0 + anchor));
@@ -129,7 +129,7 @@ static void SetRow(snwPbcdWork* work, int i, Numbers numbers, bool anchored)
 }
 
 // Are the arrays those of these numbers?
-static bool IsKnown(snwPbcdWork* work, const snwMaterial* materials, const double now[4])
+static bool AreInertiasKnown(snwPbcdWork* work, const snwMaterial* materials, const double now[4])
 {
     size_t bytes = (size_t)work->model->character->def.materialCount * sizeof *materials;
     bool same = memcmp(materials, work->tunedMaterials, bytes) == 0;
@@ -152,7 +152,7 @@ void snwPbcd_SetInertia(snwSim* sim, int body, const snwPbcdTime* time)
     double damping = snwSim_Param(sim, snw_pbcdDamping);
 
     // Nothing has changed that they depend on.
-    if (IsKnown(work, materials, (const double[4]){time->h, time->e, anchor, damping}))
+    if (AreInertiasKnown(work, materials, (const double[4]){time->h, time->e, anchor, damping}))
         return;
 
     // One material: what holds for one vertex holds for all.
@@ -161,7 +161,7 @@ void snwPbcd_SetInertia(snwSim* sim, int body, const snwPbcdTime* time)
         Wish wish = WishOf(&materials[0], anchor, damping);
         Numbers numbers = Tune(&wish, time, model->integrator);
         for (int i = 0; i < model->vertexCount; ++i)
-            SetRow(work, i, numbers, tied);
+            SetInertiaRow(work, i, numbers, tied);
         return;
     }
 
@@ -173,6 +173,6 @@ void snwPbcd_SetInertia(snwSim* sim, int body, const snwPbcdTime* time)
         double mass = wish.mass > 0.0 ? wish.mass : 1.0;
         wish.square /= mass;
         wish.rate /= mass;
-        SetRow(work, i, Tune(&wish, time, model->integrator), tied);
+        SetInertiaRow(work, i, Tune(&wish, time, model->integrator), tied);
     }
 }

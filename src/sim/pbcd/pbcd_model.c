@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static snwResult MakeWeights(snwPbcdModel* model, snwMessage* message)
+static snwResult MakePbcdWeights(snwPbcdModel* model, snwMessage* message)
 {
     const snwCharacter* character = model->character;
     model->weights = &character->def.boneWeights;
@@ -16,7 +16,7 @@ static snwResult MakeWeights(snwPbcdModel* model, snwMessage* message)
     return result < 0 ? result : snw_ok;
 }
 
-static snwResult MakeSkin(snwPbcdModel* model, snwMessage* message)
+static snwResult MakePbcdSkin(snwPbcdModel* model, snwMessage* message)
 {
     const snwCharacter* character = model->character;
 
@@ -95,11 +95,11 @@ static snwResult MakeBonds(snwPbcdModel* model, snwMessage* message)
     return snw_ok;
 }
 
-static snwResult MakeRig(snwPbcdModel* model, const double* params, snwMessage* message)
+static snwResult MakePbcdRig(snwPbcdModel* model, const double* params, snwMessage* message)
 {
-    snwResult result = MakeWeights(model, message);
+    snwResult result = MakePbcdWeights(model, message);
     if (result >= 0)
-        result = MakeSkin(model, message);
+        result = MakePbcdSkin(model, message);
     if (result >= 0 && model->complementKind != snw_pbcdNoComplement)
         result = MakeComplement(model, message);
     if (result >= 0 && (snwPbcdBind)params[snw_pbcdBind_] == snw_pbcdDistance)
@@ -190,7 +190,7 @@ snwResult snwPbcd_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     // Elements, and with a skeleton the rig.
     snwResult result = MakeConstraints(model, message);
     if (result >= 0 && model->driven && model->character->def.boneCount > 0)
-        result = MakeRig(model, params, message);
+        result = MakePbcdRig(model, params, message);
     if (result < 0)
     {
         snwPbcd_DestroyModel(def->context, model);

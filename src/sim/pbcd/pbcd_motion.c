@@ -9,7 +9,7 @@
 
 enum
 {
-    snw_vertexGrain = 2048,
+    pbcdMotion_vertexGrain = 2048,
 };
 
 snwPbcdTime snwPbcd_MakeTime(const snwSim* sim, int body, double h)
@@ -82,7 +82,7 @@ static Way FindWay(const MotionLoop* loop, size_t at)
     return way;
 }
 
-static void PredictRows(int begin, int end, void* data)
+static void PredictMotionRows(int begin, int end, void* data)
 {
     const MotionLoop* loop = data;
     const snwPbcdWork* work = loop->work;
@@ -112,7 +112,7 @@ static void PredictRows(int begin, int end, void* data)
 }
 
 // Algorithm 2, lines 3 and 4: x^t is what skinning says, x^t-1 what it said before.
-static void Forget(snwPbcdWork* work)
+static void ForgetMotion(snwPbcdWork* work)
 {
     for (int i = 0; i < work->model->vertexCount; ++i)
     {
@@ -123,7 +123,7 @@ static void Forget(snwPbcdWork* work)
 }
 
 // Pushes on single vertices change their velocity; a push on the whole body adds to gravity.
-static void ApplyPushes(snwSim* sim, int body, snwPbcdTime* time)
+static void ApplyPbcdPushes(snwSim* sim, int body, snwPbcdTime* time)
 {
     const snwPbcdWork* work = snwPbcd_Work(sim, body);
     for (int i = 0; i < sim->grabCount; ++i)
@@ -157,10 +157,10 @@ void snwPbcd_Predict(snwSim* sim, int body, snwPbcdTime* time)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     if (work->model->mode == snw_pbcdThesis && work->model->driven)
-        Forget(work);
-    ApplyPushes(sim, body, time);
+        ForgetMotion(work);
+    ApplyPbcdPushes(sim, body, time);
     MotionLoop loop = {work, time, NULL};
-    snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, PredictRows, &loop);
+    snwParallelFor(sim->context, work->model->vertexCount, pbcdMotion_vertexGrain, PredictMotionRows, &loop);
     snwHands_MovePinned(sim, body, work->state.positions);
     snwHands hands = {work->before, work->state.velocities, work->state.positions, time->e};
     snwHands_Begin(sim, body, &hands);
@@ -170,7 +170,7 @@ void snwPbcd_Predict(snwSim* sim, int body, snwPbcdTime* time)
 
 // v of the integrator. `late` is how far the constraints moved x from y', exact because the two are near each other; in
 // free flight it is 0 and nothing is rounded but v itself.
-static void FinishRow(const MotionLoop* loop, int i)
+static void FinishMotionRow(const MotionLoop* loop, int i)
 {
     const snwPbcdWork* work = loop->work;
     const snwPbcdState* state = &work->state;
@@ -230,7 +230,7 @@ static void FinishHeld(const MotionLoop* loop, int i)
     }
 }
 
-static void FinishRows(int begin, int end, void* data)
+static void FinishMotionRows(int begin, int end, void* data)
 {
     const MotionLoop* loop = data;
     const snwPbcdWork* work = loop->work;
@@ -245,7 +245,7 @@ static void FinishRows(int begin, int end, void* data)
             continue;
         }
 
-        FinishRow(loop, i);
+        FinishMotionRow(loop, i);
         float* v = work->state.velocities + at;
         const float loss = work->losses[i];
 
@@ -290,9 +290,9 @@ void snwPbcd_Finish(snwSim* sim, int body, const snwPbcdTime* time)
         loop.rounding = work->last;
     }
 
-    snwParallelFor(sim->context, count, snw_vertexGrain, FinishRows, &loop);
+    snwParallelFor(sim->context, count, pbcdMotion_vertexGrain, FinishMotionRows, &loop);
 
-    // Driven flesh is damped towards the artist's motion (FinishRows), free flesh towards its own rigid one.
+    // Driven flesh is damped towards the artist's motion (FinishMotionRows), free flesh towards its own rigid one.
     *work->state.stepBefore = time->h;
     if (work->model->driven)
         return;

@@ -34,7 +34,7 @@ static snwMaterial Compressible(const snwMaterial* material)
     return copy;
 }
 
-static snwImplicitRig MakeRig(const snwPbcdWork* work)
+static snwImplicitRig MakeImplicitRig(const snwPbcdWork* work)
 {
     const snwPbcdModel* model = work->model;
     return (snwImplicitRig){.kind = model->complementKind == snw_pbcdRig ? snw_complementRig : snw_complementAffine,
@@ -45,13 +45,13 @@ static snwImplicitRig MakeRig(const snwPbcdWork* work)
         .handles = work->pose};
 }
 
-static int RowCount(const snwPbcdWork* work)
+static int NewtonRowCount(const snwPbcdWork* work)
 {
-    snwImplicitRig rig = MakeRig(work);
+    snwImplicitRig rig = MakeImplicitRig(work);
     return work->model->complement == NULL ? 0 : snwImplicitRig_RowCount(&rig);
 }
 
-static void Allocate(const snwPbcdWork* work)
+static void AllocateNewton(const snwPbcdWork* work)
 {
     snwPbcdNewton* newton = work->newton;
     const snwPbcdModel* model = work->model;
@@ -80,10 +80,10 @@ static void Allocate(const snwPbcdWork* work)
     newton->stiffness = snwArena_Alloc(arena, (size_t)character->def.materialCount, sizeof *newton->stiffness);
 
     // Rows of the complement.
-    newton->rows = snwArena_Alloc(arena, (size_t)RowCount(work) * n + 1, sizeof *newton->rows);
+    newton->rows = snwArena_Alloc(arena, (size_t)NewtonRowCount(work) * n + 1, sizeof *newton->rows);
 }
 
-static void MeasureRest(snwPbcdNewton* newton, const snwCharacter* character)
+static void MeasureNewtonRest(snwPbcdNewton* newton, const snwCharacter* character)
 {
     const snwCharacterDef* def = &character->def;
     for (int i = 0; i < character->edgeCount; ++i)
@@ -111,12 +111,12 @@ snwResult snwPbcd_CreateNewton(snwPbcdWork* work, snwContext* context, snwMessag
         return snwFailMemory(message);
 
     newton->context = newton->arena.context = context;
-    Allocate(work);
+    AllocateNewton(work);
     if (newton->arena.failed)
         return snwFailMemory(message);
 
-    MeasureRest(newton, character);
-    snwImplicitDef def = {.vertexCount = model->vertexCount, .rowCount = RowCount(work)};
+    MeasureNewtonRest(newton, character);
+    snwImplicitDef def = {.vertexCount = model->vertexCount, .rowCount = NewtonRowCount(work)};
 
     // Elements of the law in use; those of others are none.
     if (model->law == snw_pbcdEdges)
@@ -162,7 +162,7 @@ static void InvertCompliance(const double compliance[9], double out[6][6])
     }
 }
 
-static void SetMaterials(snwSim* sim, int body)
+static void SetPbcdMaterials(snwSim* sim, int body)
 {
     const snwPbcdModel* model = snwPbcd_Work(sim, body)->model;
     snwPbcdNewton* newton = snwPbcd_Work(sim, body)->newton;
@@ -198,7 +198,7 @@ static void SetMaterials(snwSim* sim, int body)
     }
 }
 
-static snwImplicitStep MakeStep(snwSim* sim, int body, const snwPbcdTime* time)
+static snwImplicitStep MakeImplicitStep(snwSim* sim, int body, const snwPbcdTime* time)
 {
     const snwPbcdWork* work = snwPbcd_Work(sim, body);
     snwPbcdNewton* newton = work->newton;
@@ -244,12 +244,12 @@ snwResult snwPbcd_SolveNewton(snwSim* sim, int body, const snwPbcdTime* time, sn
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     snwPbcdNewton* newton = work->newton;
-    SetMaterials(sim, body);
-    snwImplicitStep step = MakeStep(sim, body, time);
-    step.rowCount = RowCount(work);
+    SetPbcdMaterials(sim, body);
+    snwImplicitStep step = MakeImplicitStep(sim, body, time);
+    step.rowCount = NewtonRowCount(work);
     if (step.rowCount > 0)
     {
-        snwImplicitRig rig = MakeRig(work);
+        snwImplicitRig rig = MakeImplicitRig(work);
         snwImplicitRig_MakeRows(&rig, newton->rows);
     }
     snwResult result = snwImplicit_Solve(newton->implicit, &step, newton->x, &newton->report, message);

@@ -14,7 +14,7 @@ enum
     snw_shapeGrain = 2048, // vertices
 };
 
-static void PoseBones(snwSim* sim, int body, double time)
+static void PosePbcdBones(snwSim* sim, int body, double time)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwCharacter* character = sim->bodies[body].character;
@@ -71,7 +71,7 @@ static void ShapeRows(int begin, int end, void* data)
         snwRow_Set(loop->work->shaped, i, snwTransform_Apply(loop->place, ShapeVertex(loop, i)));
 }
 
-static void MoveShape(snwSim* sim, int body, double time)
+static void MovePbcdShape(snwSim* sim, int body, double time)
 {
     snwPbcdWork* work = snwPbcd_Work(sim, body);
     const snwMotionDef* motion = snwSim_BodyMotion(sim, body);
@@ -111,11 +111,11 @@ snwResult snwPbcd_MoveReference(snwSim* sim, int body, double time, snwMessage* 
 
     // The shape first, which morphs and caches change, then bones.
     if (model->moving)
-        MoveShape(sim, body, time);
+        MovePbcdShape(sim, body, time);
     if (model->skin == NULL)
         return snw_ok;
 
-    PoseBones(sim, body, time);
+    PosePbcdBones(sim, body, time);
     const snwSkinModel* skin = model->moving ? &work->shape : model->skin;
     snwSkinningPose pose = {.kind = model->skinning, .transforms = work->pose, .count = def->boneCount};
     snwResult result = snwSkinPalette_Set(&work->palette, skin, &pose, message);
@@ -162,7 +162,7 @@ static snwTransform FitMotion(const float* from, const float* to, int count)
     return (snwTransform){snwVec3_Sub(b, snwQuat_Rotate(rotation, a)), rotation};
 }
 
-static void TurnRows(float* rows, int count, snwTransform motion, bool points)
+static void TurnPoseRows(float* rows, int count, snwTransform motion, bool points)
 {
     for (int i = 0; rows != NULL && i < count; ++i)
     {
@@ -188,17 +188,17 @@ static void CarryOver(const snwPbcdWork* work, snwTransform motion)
     const snwPbcdModel* model = work->model;
     const snwPbcdState* state = &work->state;
     int count = model->vertexCount;
-    TurnRows(state->reference, count, motion, true);
-    TurnRows(state->positions, count, motion, true);
-    TurnRows(state->velocities, count, motion, false);
-    TurnRows(state->referenceVelocities, count, motion, false);
+    TurnPoseRows(state->reference, count, motion, true);
+    TurnPoseRows(state->positions, count, motion, true);
+    TurnPoseRows(state->velocities, count, motion, false);
+    TurnPoseRows(state->referenceVelocities, count, motion, false);
     if (model->integrator == snw_pbcdBdf2)
     {
-        TurnRows(state->beforePositions, count, motion, true);
-        TurnRows(state->beforeVelocities, count, motion, false);
+        TurnPoseRows(state->beforePositions, count, motion, true);
+        TurnPoseRows(state->beforeVelocities, count, motion, false);
     }
     if (model->integrator == snw_pbcdTrapezoid)
-        TurnRows(state->accelerations, count, motion, false);
+        TurnPoseRows(state->accelerations, count, motion, false);
 }
 
 // Halves the step until what is left of it is an instant, always towards the longer way. x_r before and after it then

@@ -12,8 +12,8 @@
 
 enum
 {
-    snw_rowGrain = 4096,
-    snw_lookAgain = 4, // sweeps between two looks at curved colliders
+    pbcd_rowGrain = 4096,
+    pbcd_lookAgain = 4, // sweeps between two looks at curved colliders
 };
 
 typedef struct BlockLoop
@@ -126,7 +126,7 @@ static void VisitLaw(snwSim* sim, snwPbcdWork* work, bool back)
     snwSim_EndStage(sim, snw_stageVolume);
 }
 
-static void AddMoves(int begin, int end, void* data)
+static void AddSolvedMoves(int begin, int end, void* data)
 {
     const snwPbcdWork* work = data;
     for (size_t i = 4 * (size_t)begin; i < 4 * (size_t)end; i += 4)
@@ -154,7 +154,7 @@ static double SweepBody(snwSim* sim, int body, const snwPbcdTime* time, bool bac
 
     // Jacobi: all moves at once, after all have been found.
     if (work->sweep.target != NULL)
-        snwParallelFor(sim->context, model->vertexCount, snw_rowGrain, AddMoves, work);
+        snwParallelFor(sim->context, model->vertexCount, pbcd_rowGrain, AddSolvedMoves, work);
     if (model->solver != snw_pbcdImplicit)
         VisitBonds(sim, work, time);
     snwSim_EndStage(sim, snw_stageVolume);
@@ -203,7 +203,7 @@ void snwPbcd_SolveIsland(snwSim* sim, int island, const snwPbcdTime* times)
             done = done && move < tolerance * snwVec3_Distance(character->lower, character->upper);
         }
 
-        snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations || done);
+        snwResponse_Solve(response, island, i % pbcd_lookAgain == 0 || i + 1 == iterations || done);
         snwSim_EndStage(sim, snw_stageContact);
     }
 
@@ -240,9 +240,9 @@ snwResult snwPbcd_Complement(snwSim* sim, int body, snwMessage* message)
     snwResult result = snwComplement_SetPose(complement, work->complement, work->pose, message);
     if (result < 0)
         return result;
-    snwParallelFor(sim->context, count, snw_rowGrain, TakeOffsets, work);
+    snwParallelFor(sim->context, count, pbcd_rowGrain, TakeOffsets, work);
     snwComplement_Project(sim->context, complement, work->complement, work->target);
-    snwParallelFor(sim->context, count, snw_rowGrain, GiveOffsets, work);
+    snwParallelFor(sim->context, count, pbcd_rowGrain, GiveOffsets, work);
     return snw_ok;
 }
 

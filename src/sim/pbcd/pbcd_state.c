@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static snwPbcdState LayOut(const snwPbcdModel* model, snwLayout* layout)
+static snwPbcdState LayOutPbcdState(const snwPbcdModel* model, snwLayout* layout)
 {
     const snwCharacter* character = model->character;
     size_t rows = (size_t)model->vertexCount + snw_blockLanes, row = 4 * sizeof(float);
@@ -36,13 +36,13 @@ static snwPbcdState LayOut(const snwPbcdModel* model, snwLayout* layout)
 size_t snwPbcd_StateSize(const void* model)
 {
     snwLayout layout = {0};
-    LayOut(model, &layout);
+    LayOutPbcdState(model, &layout);
     return layout.size;
 }
 
 snwPbcdState snwPbcd_PlaceState(const snwPbcdModel* model, void* bytes)
 {
-    return LayOut(model, &(snwLayout){.bytes = bytes});
+    return LayOutPbcdState(model, &(snwLayout){.bytes = bytes});
 }
 
 void snwPbcd_Masses(const snwPbcdModel* model, const snwMaterial* materials, double* masses)
@@ -52,7 +52,7 @@ void snwPbcd_Masses(const snwPbcdModel* model, const snwMaterial* materials, dou
         masses[i] = 1.0;
 }
 
-static void SetMasses(snwSim* sim, int body)
+static void SetPbcdMasses(snwSim* sim, int body)
 {
     const snwPbcdWork* work = snwPbcd_Work(sim, body);
     double* masses = ((snwPbcdScratch*)sim->scratch)->masses;
@@ -62,7 +62,7 @@ static void SetMasses(snwSim* sim, int body)
 }
 
 // Marks the vertices that a bone or a pin holds now.
-static void SetHeld(snwSim* sim, int body)
+static void SetPbcdHeld(snwSim* sim, int body)
 {
     const snwPbcdWork* work = snwPbcd_Work(sim, body);
     unsigned char* held = work->state.held;
@@ -117,8 +117,8 @@ void snwPbcd_InitBody(snwSim* sim, int body)
         memcpy(state->positions, work->reference, bytes);
         memcpy(state->reference, work->reference, bytes);
     }
-    SetMasses(sim, body);
-    SetHeld(sim, body);
+    SetPbcdMasses(sim, body);
+    SetPbcdHeld(sim, body);
     if (model->driven && model->unfolds)
         UnfoldStart(sim, work);
 }
@@ -166,9 +166,9 @@ bool snwPbcd_IsSound(const snwSim* sim, int body)
 void snwPbcd_Applied(snwSim* sim, const snwCommand* command)
 {
     if (command->kind == snw_commandMaterial)
-        SetMasses(sim, command->body);
+        SetPbcdMasses(sim, command->body);
     if (command->kind == snw_commandPin)
-        SetHeld(sim, command->body >= 0 ? command->body : sim->pinSets[command->index].body);
+        SetPbcdHeld(sim, command->body >= 0 ? command->body : sim->pinSets[command->index].body);
 }
 
 void snwPbcd_GetVertices(const snwSim* sim, int body, snwVertices* vertices)

@@ -12,19 +12,19 @@
 
 enum
 {
-    snw_stagePredict,
-    snw_stageDetect,
-    snw_stageDistance,
-    snw_stageVolume,
-    snw_stageContact,
-    snw_stageVelocity,
-    snw_stageCount,
+    pbd_stagePredict,
+    pbd_stageDetect,
+    pbd_stageDistance,
+    pbd_stageVolume,
+    pbd_stageContact,
+    pbd_stageVelocity,
+    pbd_stageCount,
 
-    snw_vertexGrain = 2048,
-    snw_lookAgain = 4, // iterations between two looks at curved colliders
+    pbd_vertexGrain = 2048,
+    pbd_lookAgain = 4, // iterations between two looks at curved colliders
 };
 
-static const char* const s_stages[snw_stageCount] = {"predict", "detect", "distance", "volume", "contact", "velocity"};
+static const char* const s_stages[pbd_stageCount] = {"predict", "detect", "distance", "volume", "contact", "velocity"};
 
 static const char* const s_laws[] = {"projection", "compliant", NULL};
 
@@ -91,7 +91,7 @@ static const snwParamInfo s_params[snw_pbdParamCount] = {
 // ---------------------------------------------------------------------------------------------------------------------
 // State
 
-static size_t RowCount(const snwPbdModel* model)
+static size_t PbdRowCount(const snwPbdModel* model)
 {
     return (size_t)model->vertexCount + snw_blockLanes;
 }
@@ -103,19 +103,19 @@ static size_t AnchorBytes(const snwPbdModel* model)
 
 static size_t BodyStateSize(const void* model)
 {
-    return 2 * RowCount(model) * 4 * sizeof(float) + AnchorBytes(model);
+    return 2 * PbdRowCount(model) * 4 * sizeof(float) + AnchorBytes(model);
 }
 
 snwPbdBody snwPbd_GetBody(const snwSim* sim, int index)
 {
     const snwBody* body = &sim->bodies[index];
     float* positions = body->state;
-    size_t floats = 4 * RowCount(body->model);
+    size_t floats = 4 * PbdRowCount(body->model);
     return (snwPbdBody){positions, positions + floats, (snwAnchor*)(void*)(positions + 2 * floats)};
 }
 
 // Inverse masses from the materials; what is pinned stays at 0 until it is let go.
-static void SetMasses(snwSim* sim, int index)
+static void SetPbdMasses(snwSim* sim, int index)
 {
     const snwBody* body = &sim->bodies[index];
     snwPbdBody state = snwPbd_GetBody(sim, index);
@@ -131,7 +131,7 @@ static void SetMasses(snwSim* sim, int index)
 }
 
 // Marks the vertices that a pin holds now.
-static void SetPinned(snwSim* sim, int index)
+static void SetPbdPinned(snwSim* sim, int index)
 {
     snwPbdBody state = snwPbd_GetBody(sim, index);
     for (int i = 0; i < sim->bodies[index].character->def.vertexCount; ++i)
@@ -144,7 +144,7 @@ static void SetPinned(snwSim* sim, int index)
             state.positions[4 * (size_t)sim->grabs[i].vertex + 3] = 0.0f;
 }
 
-static void InitBody(snwSim* sim, int index)
+static void InitPbdBody(snwSim* sim, int index)
 {
     const snwBodyStart* start = &sim->starts[index];
     const snwCharacter* character = sim->bodies[index].character;
@@ -158,12 +158,12 @@ static void InitBody(snwSim* sim, int index)
         snwRow_SetPlace(state.positions, i, *sim->bodies[index].origin, x);
         snwRow_Set(state.velocities, i, snwVec3_Add(start->velocity, spin));
     }
-    SetMasses(sim, index);
-    SetPinned(sim, index);
+    SetPbdMasses(sim, index);
+    SetPbdPinned(sim, index);
 }
 
 // Inverse masses: finite, positive when free, and in use either that or 0. Anchors: of things that are there.
-static bool IsSound(const snwSim* sim, int index)
+static bool IsSoundBody(const snwSim* sim, int index)
 {
     snwPbdBody state = snwPbd_GetBody(sim, index);
     for (int i = 0; i < sim->bodies[index].character->def.vertexCount; ++i)
@@ -179,15 +179,15 @@ static bool IsSound(const snwSim* sim, int index)
     return true;
 }
 
-static void Applied(snwSim* sim, const snwCommand* command)
+static void OnPbdCommand(snwSim* sim, const snwCommand* command)
 {
     if (command->kind == snw_commandMaterial)
-        SetMasses(sim, command->body);
+        SetPbdMasses(sim, command->body);
     if (command->kind == snw_commandPin)
-        SetPinned(sim, command->body >= 0 ? command->body : sim->pinSets[command->index].body);
+        SetPbdPinned(sim, command->body >= 0 ? command->body : sim->pinSets[command->index].body);
 }
 
-static snwResult CreateScratch(snwSim* sim, snwMessage* message)
+static snwResult CreatePbdScratch(snwSim* sim, snwMessage* message)
 {
     size_t most = 1;
     snwPbdScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
@@ -200,7 +200,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     scratch->predicted = snwArena_Alloc(&sim->arena, (size_t)sim->bodyCount, sizeof *scratch->predicted);
     for (int i = 0; i < sim->bodyCount && !sim->arena.failed; ++i)
     {
-        size_t rows = RowCount(sim->bodies[i].model);
+        size_t rows = PbdRowCount(sim->bodies[i].model);
         scratch->before[i] = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
         scratch->predicted[i] = snwArena_Alloc(&sim->arena, rows, 4 * sizeof(float));
         most = rows > most ? rows : most;
@@ -216,8 +216,8 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
         if (!model->compliant)
             continue;
         scratch->neo[i] = snwArena_Alloc(&sim->arena, (size_t)model->blocks.tetBlocks, sizeof **scratch->neo);
-        scratch->moves[i].rows = snwArena_Alloc(&sim->arena, RowCount(model), 4 * sizeof(float));
-        scratch->moves[i].elsewhere = snwArena_Alloc(&sim->arena, RowCount(model), 4 * sizeof(float));
+        scratch->moves[i].rows = snwArena_Alloc(&sim->arena, PbdRowCount(model), 4 * sizeof(float));
+        scratch->moves[i].elsewhere = snwArena_Alloc(&sim->arena, PbdRowCount(model), 4 * sizeof(float));
     }
 
     // All tets may be unfolded; folded has a mark per block.
@@ -240,12 +240,12 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     return snwSim_CreateResponse(sim, snwSim_Param(sim, snw_pbdSelf) != 0.0, &scratch->response, message);
 }
 
-static void DestroyScratch(snwSim* sim)
+static void DestroyPbdScratch(snwSim* sim)
 {
     snwDestroyResponse(((snwPbdScratch*)sim->scratch)->response);
 }
 
-static void GetVertices(const snwSim* sim, int index, snwVertices* vertices)
+static void GetPbdVertices(const snwSim* sim, int index, snwVertices* vertices)
 {
     snwPbdBody state = snwPbd_GetBody(sim, index);
     int count = sim->bodies[index].character->def.vertexCount;
@@ -266,7 +266,7 @@ typedef struct VertexLoop
     const float* rounding; // rows, m; NULL: not known
 } VertexLoop;
 
-static void Predict(int begin, int end, void* data)
+static void PredictPbdVertices(int begin, int end, void* data)
 {
     const VertexLoop* loop = data;
     for (int i = begin; i < end; ++i)
@@ -284,7 +284,7 @@ static void Predict(int begin, int end, void* data)
 
 // In exact numbers (x - before) / h. Written with the prediction, the rounding of x enters only where a projection
 // moved something: a body in free flight keeps its velocity to the bit, also far from the origin.
-static void UpdateVelocities(int begin, int end, void* data)
+static void UpdatePbdVelocities(int begin, int end, void* data)
 {
     const VertexLoop* loop = data;
     for (int i = begin; i < end; ++i)
@@ -302,7 +302,7 @@ static void UpdateVelocities(int begin, int end, void* data)
 }
 
 // Pushes on single vertices change their velocity; a push on the whole body adds to gravity.
-static void ApplyPushes(snwSim* sim, int index, VertexLoop* loop)
+static void ApplyPbdPushes(snwSim* sim, int index, VertexLoop* loop)
 {
     double mass = 0.0;
     for (int i = 0; i < sim->grabCount; ++i)
@@ -380,7 +380,7 @@ typedef struct Sweep
     double h;
 } Sweep;
 
-static snwHands MakeHands(const snwSim* sim, int index, double h)
+static snwHands MakePbdHands(const snwSim* sim, int index, double h)
 {
     snwPbdBody state = snwPbd_GetBody(sim, index);
     return (snwHands){((const snwPbdScratch*)sim->scratch)->before[index], state.velocities, state.positions, h};
@@ -400,17 +400,17 @@ static void ProjectBody(snwSim* sim, int index, const Sweep* sweep)
         snwNeoMoves_BeforeLaw(moves, positions, model->vertexCount);
         ProjectColours(sim, &loop, &model->blocks.tetColours, SolveNeoBlocks, 1.0);
         snwNeoMoves_AfterLaw(moves, positions, model->vertexCount);
-        snwSim_EndStage(sim, snw_stageVolume);
+        snwSim_EndStage(sim, pbd_stageVolume);
     }
     else
     {
         ProjectColours(sim, &loop, &model->blocks.edgeColours, ProjectEdgeBlocks, sweep->stretch);
-        snwSim_EndStage(sim, snw_stageDistance);
+        snwSim_EndStage(sim, pbd_stageDistance);
         ProjectColours(sim, &loop, &model->blocks.tetColours, ProjectTetBlocks, sweep->volume);
-        snwSim_EndStage(sim, snw_stageVolume);
+        snwSim_EndStage(sim, pbd_stageVolume);
     }
 
-    snwHands hands = MakeHands(sim, index, sweep->h);
+    snwHands hands = MakePbdHands(sim, index, sweep->h);
     snwHands_Drag(sim, index, &hands, sweep->iterations);
 }
 
@@ -425,7 +425,7 @@ static void ProjectLast(snwSim* sim, int index, const Sweep* sweep)
     snwSim_SetResidual(sim, index, snwRows_LongestWay(last, positions, count), "more pbd.iterations, or more substeps");
 }
 
-static void SolveIsland(snwSim* sim, int island, double h)
+static void SolvePbdIsland(snwSim* sim, int island, double h)
 {
     snwResponse* response = ((snwPbdScratch*)sim->scratch)->response;
     int iterations = (int)snwSim_Param(sim, snw_pbdIterations);
@@ -445,8 +445,8 @@ static void SolveIsland(snwSim* sim, int island, double h)
                 ProjectBody(sim, body, &sweep);
         }
 
-        snwResponse_Solve(response, island, i % snw_lookAgain == 0 || i + 1 == iterations);
-        snwSim_EndStage(sim, snw_stageContact);
+        snwResponse_Solve(response, island, i % pbd_lookAgain == 0 || i + 1 == iterations);
+        snwSim_EndStage(sim, pbd_stageContact);
     }
 
     // Flat and inverted tets last: no sweep comes after them that could fold them again.
@@ -455,7 +455,7 @@ static void SolveIsland(snwSim* sim, int island, double h)
         if (response->islandMembers[k] < sim->bodyCount)
             snwUnfold_Mark(sim->context, &unfolds[response->islandMembers[k]]);
     snwUnfold_Island(response, island, unfolds);
-    snwSim_EndStage(sim, snw_stageVolume);
+    snwSim_EndStage(sim, pbd_stageVolume);
 }
 
 static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
@@ -472,17 +472,18 @@ static VertexLoop MakeVertexLoop(const snwSim* sim, int index, double h)
         .keep = (float)exp(-snwSim_Param(sim, snw_pbdDrag) * h)};
 }
 
-static void PredictBody(snwSim* sim, int index, double h)
+static void PredictPbdBody(snwSim* sim, int index, double h)
 {
     VertexLoop loop = MakeVertexLoop(sim, index, h);
     snwBody_FollowRows(&sim->bodies[index], &loop.state.positions, 1);
 
     // Forces and inertia; what is pinned goes with its pin.
-    ApplyPushes(sim, index, &loop);
-    snwParallelFor(sim->context, sim->bodies[index].character->def.vertexCount, snw_vertexGrain, Predict, &loop);
+    ApplyPbdPushes(sim, index, &loop);
+    snwParallelFor(
+        sim->context, sim->bodies[index].character->def.vertexCount, pbd_vertexGrain, PredictPbdVertices, &loop);
     snwHands_MovePinned(sim, index, loop.state.positions);
 
-    snwHands hands = MakeHands(sim, index, h);
+    snwHands hands = MakePbdHands(sim, index, h);
     snwHands_Begin(sim, index, &hands);
 
     const snwPbdModel* model = sim->bodies[index].model;
@@ -499,7 +500,7 @@ static void PredictBody(snwSim* sim, int index, double h)
     }
 }
 
-static void FinishBody(snwSim* sim, int index, double h)
+static void FinishPbdBody(snwSim* sim, int index, double h)
 {
     const snwPbdScratch* scratch = sim->scratch;
     VertexLoop loop = MakeVertexLoop(sim, index, h);
@@ -527,13 +528,13 @@ static void FinishBody(snwSim* sim, int index, double h)
         loop.rounding = scratch->last;
     }
 
-    snwParallelFor(sim->context, count, snw_vertexGrain, UpdateVelocities, &loop);
+    snwParallelFor(sim->context, count, pbd_vertexGrain, UpdatePbdVelocities, &loop);
     damping.velocities = loop.state.velocities;
     snwRigidDamping_Apply(sim->context, &damping, h);
 }
 
 // Projection has no material: corotated elasticity is its yardstick.
-static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f)
+static double PbdElasticDensity(const snwSim* sim, int body, int element, snwMat3 f)
 {
     const snwBody* common = &sim->bodies[body];
     snwLame lame = snwMaterial_Lame(&common->materials[common->character->def.regions[element]]);
@@ -542,7 +543,7 @@ static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f
 }
 
 // Sweeps that ended too early leave flesh that is too soft.
-static void TellStiffness(snwSim* sim, int index)
+static void TellPbdStiffness(snwSim* sim, int index)
 {
     const snwPbdModel* model = sim->bodies[index].model;
     snwNeoEffect effect = snwNeoState_Effect(
@@ -553,15 +554,15 @@ static void TellStiffness(snwSim* sim, int index)
             sim, index, effect.stiffness, "more pbd.iterations or substeps, or method apd for stiff flesh");
 }
 
-static snwResult Step(snwSim* sim, double h, snwMessage* message)
+static snwResult StepPbd(snwSim* sim, double h, snwMessage* message)
 {
     (void)message;
     const snwPbdScratch* scratch = sim->scratch;
     snwResponse* response = scratch->response;
 
     for (int i = 0; i < sim->bodyCount; ++i)
-        PredictBody(sim, i, h);
-    snwSim_EndStage(sim, snw_stagePredict);
+        PredictPbdBody(sim, i, h);
+    snwSim_EndStage(sim, pbd_stagePredict);
 
     // What the contact code has to know of bodies; it is asked anew in every substep.
     for (int i = 0; i < sim->bodyCount; ++i)
@@ -573,26 +574,26 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
 
     // Where all would go by themselves decides what may touch.
     snwSim_GatherContacts(sim, response, h);
-    snwSim_EndStage(sim, snw_stageDetect);
+    snwSim_EndStage(sim, pbd_stageDetect);
 
     // Things that touch each other are solved together, island by island.
     for (int i = 0; i < response->islandCount; ++i)
-        SolveIsland(sim, i, h);
+        SolvePbdIsland(sim, i, h);
 
     // Sweeps may have thrown a vertex farther than contacts look ahead.
     for (int i = 0; i < sim->bodyCount; ++i)
         snwSim_CatchFlung(response, i, scratch->predicted[i]);
     snwSim_FinishContacts(sim, response, snwSim_Param(sim, snw_pbdDrag), h);
-    snwSim_EndStage(sim, snw_stageContact);
+    snwSim_EndStage(sim, pbd_stageContact);
 
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         if (sim->lastSubstep && ((const snwPbdModel*)sim->bodies[i].model)->compliant)
-            TellStiffness(sim, i);
-        FinishBody(sim, i, h);
+            TellPbdStiffness(sim, i);
+        FinishPbdBody(sim, i, h);
     }
 
-    snwSim_EndStage(sim, snw_stageVelocity);
+    snwSim_EndStage(sim, pbd_stageVelocity);
     return snw_ok;
 }
 
@@ -608,16 +609,16 @@ const snwMethod snwPbdMethod = {
     .mostWeight = 0.06,
     .mostWay = 0.7,
     .stages = s_stages,
-    .stageCount = snw_stageCount,
+    .stageCount = pbd_stageCount,
     .createModel = snwPbd_CreateModel,
     .destroyModel = snwPbd_DestroyModel,
     .bodyStateSize = BodyStateSize,
-    .initBody = InitBody,
-    .isSound = IsSound,
-    .createScratch = CreateScratch,
-    .destroyScratch = DestroyScratch,
-    .applied = Applied,
-    .step = Step,
-    .getVertices = GetVertices,
-    .elasticDensity = ElasticDensity,
+    .initBody = InitPbdBody,
+    .isSound = IsSoundBody,
+    .createScratch = CreatePbdScratch,
+    .destroyScratch = DestroyPbdScratch,
+    .applied = OnPbdCommand,
+    .step = StepPbd,
+    .getVertices = GetPbdVertices,
+    .elasticDensity = PbdElasticDensity,
 };

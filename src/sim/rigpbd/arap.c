@@ -50,7 +50,7 @@ static double Coupling(const snwRims* rims, int element, int a, int b)
     return rims->volumes[element] * dot;
 }
 
-static snwResult MakeLaplacian(snwArap* arap, snwMessage* message)
+static snwResult MakeArapLaplacian(snwArap* arap, snwMessage* message)
 {
     const snwRims* rims = &arap->rims;
     int arity = rims->elements.arity, perElement = arity * (arity + 1) / 2;
@@ -70,7 +70,7 @@ static snwResult MakeLaplacian(snwArap* arap, snwMessage* message)
     return snw_ok;
 }
 
-static void FindParts(snwArap* arap)
+static void FindArapParts(snwArap* arap)
 {
     const snwElements elements = arap->rims.elements;
     for (int i = 0; i < arap->rims.vertexCount; ++i)
@@ -82,7 +82,7 @@ static void FindParts(snwArap* arap)
         arap->parts[i] = snwPieces_Root(arap->parts, i);
 }
 
-static void Allocate(snwArap* arap, const snwRimsDef* def)
+static void AllocateArap(snwArap* arap, const snwRimsDef* def)
 {
     size_t n = (size_t)def->vertexCount, elements = (size_t)def->elements.count;
     snwArena* arena = &arap->arena;
@@ -144,8 +144,8 @@ snwResult snwArap_Create(snwContext* context, const snwRimsDef* def, snwArap** o
     if (arap == NULL)
         return snwFailMemory(message);
     arap->context = arap->arena.context = context;
-    Allocate(arap, def);
-    snwResult result = arap->arena.failed ? snwFailMemory(message) : MakeLaplacian(arap, message);
+    AllocateArap(arap, def);
+    snwResult result = arap->arena.failed ? snwFailMemory(message) : MakeArapLaplacian(arap, message);
     if (result >= 0)
         result = MakeFactors(arap, message);
     if (result < 0)
@@ -153,7 +153,7 @@ snwResult snwArap_Create(snwContext* context, const snwRimsDef* def, snwArap** o
         snwArap_Destroy(arap);
         return result;
     }
-    FindParts(arap);
+    FindArapParts(arap);
     *out = arap;
     return snw_ok;
 }
@@ -186,7 +186,7 @@ static void HoldLooseParts(snwArap* arap)
             arap->fixed[i] |= (unsigned char)(~holds[i] & (snw_fixedX | snw_fixedY | snw_fixedZ));
 }
 
-static bool IsSameSet(const snwArap* arap, int a, int b)
+static bool IsSameVertexSet(const snwArap* arap, int a, int b)
 {
     for (int i = 0; i < arap->rims.vertexCount; ++i)
         if (((arap->fixed[i] >> a ^ arap->fixed[i] >> b) & 1) != 0)
@@ -194,7 +194,7 @@ static bool IsSameSet(const snwArap* arap, int a, int b)
     return true;
 }
 
-static snwResult Refactor(snwArap* arap, const unsigned char* fixed, snwMessage* message)
+static snwResult RefactorArap(snwArap* arap, const unsigned char* fixed, snwMessage* message)
 {
     memcpy(arap->asked, fixed, (size_t)arap->rims.vertexCount);
     memcpy(arap->fixed, fixed, (size_t)arap->rims.vertexCount);
@@ -207,7 +207,7 @@ static snwResult Refactor(snwArap* arap, const unsigned char* fixed, snwMessage*
         // Axes with the same fixed vertices have the same factor.
         arap->shares[axis] = axis;
         for (int before = axis - 1; before >= 0; --before)
-            if (IsSameSet(arap, axis, before))
+            if (IsSameVertexSet(arap, axis, before))
                 arap->shares[axis] = before;
         if (arap->shares[axis] < axis)
             continue;
@@ -287,7 +287,7 @@ static void ResidualOfVertices(int begin, int end, void* data)
     }
 }
 
-static void LocalStep(Pass* pass)
+static void LocalArapStep(Pass* pass)
 {
     snwArap* arap = pass->arap;
     const snwArapGiven* given = pass->given;
@@ -300,7 +300,7 @@ static void LocalStep(Pass* pass)
     snwParallelFor(arap->context, arap->rims.elements.count, snw_arapGrain, MeanTurns, pass);
 }
 
-static void GlobalStep(Pass* pass)
+static void GlobalArapStep(Pass* pass)
 {
     snwArap* arap = pass->arap;
     int d = arap->rims.dimension;
@@ -344,7 +344,7 @@ static double SumEnergy(int begin, int end, void* data)
     return sum;
 }
 
-static double Energy(Pass* pass)
+static double ArapEnergy(Pass* pass)
 {
     return snwParallelSum(pass->arap->context, pass->arap->rims.elements.count, snw_arapGrain, SumEnergy, pass);
 }
@@ -357,7 +357,7 @@ snwResult snwArap_Solve(
     // Another set of fixed vertices is another factor.
     if (!arap->solved || memcmp(arap->asked, given->fixed, (size_t)arap->rims.vertexCount) != 0)
     {
-        snwResult result = Refactor(arap, given->fixed, message);
+        snwResult result = RefactorArap(arap, given->fixed, message);
         arap->solved = result >= 0;
         report->factored = true;
         if (result < 0)
@@ -369,13 +369,13 @@ snwResult snwArap_Solve(
 
     for (int i = 0; i < iterations; ++i)
     {
-        LocalStep(&pass);
+        LocalArapStep(&pass);
         if (i == 0)
-            report->start = Energy(&pass);
-        GlobalStep(&pass);
+            report->start = ArapEnergy(&pass);
+        GlobalArapStep(&pass);
     }
 
-    report->energy = Energy(&pass);
+    report->energy = ArapEnergy(&pass);
     return snw_ok;
 }
 

@@ -12,8 +12,8 @@
 
 enum
 {
-    snw_meansIterations = 20,
-    snw_mostClusters = 4096
+    fast_meansIterations = 20,
+    fast_mostClusters = 4096
 };
 
 struct snwFast
@@ -130,7 +130,7 @@ static void MoveCentres(Means* means)
         MeasureCentre(means, c);
 }
 
-static bool MoveVertices(Means* means)
+static bool AssignClusters(Means* means)
 {
     bool changed = false;
     for (int i = 0; i < means->weights->vertexCount; ++i)
@@ -166,10 +166,10 @@ static snwResult FindClusters(snwFast* fast, int wanted, snwMessage* message)
         continue;
 
     bool changed = true;
-    for (int i = 0; !failed && changed && i < snw_meansIterations; ++i)
+    for (int i = 0; !failed && changed && i < fast_meansIterations; ++i)
     {
         MoveCentres(&means);
-        changed = MoveVertices(&means);
+        changed = AssignClusters(&means);
     }
 
     fast->clusterCount = means.count;
@@ -189,7 +189,7 @@ typedef struct ElementRows
     int handleCount;
 } ElementRows;
 
-static double Component(snwVec3 v, int axis)
+static double ComponentOfVec(snwVec3 v, int axis)
 {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
 }
@@ -208,11 +208,11 @@ static void AddCorner(const snwFast* fast, ElementRows* out, int vertex, const d
         for (int j = 0; j < d; ++j)
             for (int q = 0; q <= d; ++q)
                 out->rows[j * fast->unknowns + k * (d + 1) + q] += gradient[j] * w->values[i] *
-                                                                   (q == d ? 1.0 : Component(a, q));
+                                                                   (q == d ? 1.0 : ComponentOfVec(a, q));
     }
 }
 
-static void AddScaled(const snwFast* fast, const ElementRows* from, const double* row, double scale, double* to)
+static void AddElementRow(const snwFast* fast, const ElementRows* from, const double* row, double scale, double* to)
 {
     int per = fast->rims.dimension + 1;
     for (int i = 0; i < from->handleCount; ++i)
@@ -220,7 +220,7 @@ static void AddScaled(const snwFast* fast, const ElementRows* from, const double
             to[from->handles[i] * per + q] += scale * row[from->handles[i] * per + q];
 }
 
-static void AddElement(snwFast* fast, const ElementRows* from, int element)
+static void AddElementSums(snwFast* fast, const ElementRows* from, int element)
 {
     int d = fast->rims.dimension, n = fast->unknowns, arity = fast->rims.elements.arity;
     const int* corners = snwElements_Corners(fast->rims.elements, element);
@@ -232,10 +232,10 @@ static void AddElement(snwFast* fast, const ElementRows* from, int element)
             for (int q = 0; q <= d; ++q)
             {
                 int at = from->handles[i] * (d + 1) + q;
-                AddScaled(fast, from, row, volume * row[at], fast->matrix + (size_t)at * (size_t)n);
+                AddElementRow(fast, from, row, volume * row[at], fast->matrix + (size_t)at * (size_t)n);
             }
         for (int corner = 0; corner < arity; ++corner)
-            AddScaled(fast, from, row, volume / arity,
+            AddElementRow(fast, from, row, volume / arity,
                 fast->couplings + (size_t)(fast->clusters[corners[corner]] * d + j) * (size_t)n);
     }
 }
@@ -266,7 +266,7 @@ static snwResult MakeMatrices(snwFast* fast, snwMessage* message)
         const int* corners = snwElements_Corners(fast->rims.elements, i);
         for (int corner = 0; corner < fast->rims.elements.arity; ++corner)
             AddCorner(fast, &rows, corners[corner], snwRims_Gradient(&fast->rims, i, corner));
-        AddElement(fast, &rows, i);
+        AddElementSums(fast, &rows, i);
         ClearRows(fast, &rows);
     }
 
@@ -277,7 +277,7 @@ static snwResult MakeMatrices(snwFast* fast, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Making
 
-static void CopyDef(snwFast* fast, const snwFastDef* def)
+static void CopyFastDef(snwFast* fast, const snwFastDef* def)
 {
     snwArena* arena = &fast->arena;
     size_t n = (size_t)def->mesh.vertexCount, handles = (size_t)def->weights->handleCount;
@@ -303,11 +303,11 @@ static void CopyDef(snwFast* fast, const snwFastDef* def)
     fast->right = snwArena_Alloc(arena, 3 * (size_t)fast->unknowns, sizeof *fast->right);
 }
 
-static snwResult Prepare(snwFast* fast, const snwFastDef* def, snwMessage* message)
+static snwResult PrepareFast(snwFast* fast, const snwFastDef* def, snwMessage* message)
 {
     int wanted = def->clusters > 0 ? def->clusters : 2 * def->weights->handleCount;
-    wanted = wanted < snw_mostClusters ? wanted : snw_mostClusters;
-    CopyDef(fast, def);
+    wanted = wanted < fast_mostClusters ? wanted : fast_mostClusters;
+    CopyFastDef(fast, def);
     if (fast->arena.failed)
         return snwFailMemory(message);
     snwResult result = FindClusters(fast, wanted, message);
@@ -328,7 +328,7 @@ snwResult snwFast_Create(snwContext* context, const snwFastDef* def, snwFast** o
     if (fast == NULL)
         return snwFailMemory(message);
     fast->context = fast->arena.context = context;
-    snwResult result = Prepare(fast, def, message);
+    snwResult result = PrepareFast(fast, def, message);
     if (result < 0)
     {
         snwFast_Destroy(fast);
@@ -359,7 +359,7 @@ static bool IsFixed(const snwFast* fast, int row, int axis)
     return (fast->asked[row / per] & bit) != 0;
 }
 
-static void Factor(snwFast* fast, int axis)
+static void FactorAxis(snwFast* fast, int axis)
 {
     snwSemidefinite* factor = &fast->factors[axis];
     size_t n = (size_t)fast->unknowns;
@@ -372,7 +372,7 @@ static void Factor(snwFast* fast, int axis)
     snwSemidefinite_Factor(factor, NULL);
 }
 
-static bool IsSameSet(const snwFast* fast, int a, int b)
+static bool IsSameHandleSet(const snwFast* fast, int a, int b)
 {
     for (int k = 0; k < fast->handleCount; ++k)
         if (((fast->asked[k] >> a ^ fast->asked[k] >> b) & 1) != 0)
@@ -380,27 +380,27 @@ static bool IsSameSet(const snwFast* fast, int a, int b)
     return true;
 }
 
-static void Refactor(snwFast* fast, const unsigned char* fixed)
+static void RefactorFast(snwFast* fast, const unsigned char* fixed)
 {
     memcpy(fast->asked, fixed, (size_t)fast->handleCount);
     for (int axis = 0; axis < fast->rims.dimension; ++axis)
     {
         fast->shares[axis] = axis;
         for (int before = axis - 1; before >= 0; --before)
-            if (IsSameSet(fast, axis, before))
+            if (IsSameHandleSet(fast, axis, before))
                 fast->shares[axis] = before;
         if (fast->shares[axis] == axis)
-            Factor(fast, axis);
+            FactorAxis(fast, axis);
     }
 }
 
-static void ReadPose(snwFast* fast, const snwRigPose* pose)
+static void ReadFastPose(snwFast* fast, const snwRigPose* pose)
 {
     int d = fast->rims.dimension;
     for (int k = 0; k < fast->handleCount; ++k)
         for (int axis = 0; axis < d; ++axis)
             for (int q = 0; q <= d; ++q)
-                fast->values[axis * fast->unknowns + k * (d + 1) + q] = q == d ? Component(pose[k].place, axis)
+                fast->values[axis * fast->unknowns + k * (d + 1) + q] = q == d ? ComponentOfVec(pose[k].place, axis)
                                                                                : pose[k].linear.m[axis][q];
 }
 
@@ -420,7 +420,7 @@ static void WritePose(const snwFast* fast, snwRigPose* pose)
     }
 }
 
-static double Dot(const double* a, const double* b, int count)
+static double DotUnknowns(const double* a, const double* b, int count)
 {
     double sum = 0;
     for (int i = 0; i < count; ++i)
@@ -428,7 +428,7 @@ static double Dot(const double* a, const double* b, int count)
     return sum;
 }
 
-static void LocalStep(snwFast* fast)
+static void LocalFastStep(snwFast* fast)
 {
     int d = fast->rims.dimension, n = fast->unknowns;
     for (int c = 0; c < fast->clusterCount; ++c)
@@ -436,7 +436,7 @@ static void LocalStep(snwFast* fast)
         fast->sums[c] = (snwMat3){{{0}}};
         for (int axis = 0; axis < d; ++axis)
             for (int j = 0; j < d; ++j)
-                fast->sums[c].m[axis][j] = Dot(
+                fast->sums[c].m[axis][j] = DotUnknowns(
                     fast->couplings + (size_t)(c * d + j) * (size_t)n, fast->values + axis * n, n);
     }
     snwTurns_Find(&fast->search, fast->context, fast->sums, fast->turns);
@@ -449,7 +449,7 @@ static void FindResidual(snwFast* fast)
     for (int axis = 0; axis < d; ++axis)
         for (int row = 0; row < n; ++row)
         {
-            double product = Dot(fast->matrix + (size_t)row * (size_t)n, fast->values + axis * n, n);
+            double product = DotUnknowns(fast->matrix + (size_t)row * (size_t)n, fast->values + axis * n, n);
             fast->products[axis * n + row] = product;
             fast->right[axis * n + row] = -product;
         }
@@ -466,7 +466,7 @@ static void FindResidual(snwFast* fast)
             }
 }
 
-static void GlobalStep(snwFast* fast)
+static void GlobalFastStep(snwFast* fast)
 {
     int n = fast->unknowns;
     for (int axis = 0; axis < fast->rims.dimension; ++axis)
@@ -483,10 +483,10 @@ static void GlobalStep(snwFast* fast)
 }
 
 // <T, L T> - 2 <R, B T> + d V, once the residual and the sums are those of T.
-static double Energy(const snwFast* fast)
+static double FastEnergy(const snwFast* fast)
 {
     int d = fast->rims.dimension;
-    double energy = d * fast->rims.volume + Dot(fast->values, fast->products, d * fast->unknowns);
+    double energy = d * fast->rims.volume + DotUnknowns(fast->values, fast->products, d * fast->unknowns);
     for (int c = 0; c < fast->clusterCount; ++c)
         for (int i = 0; i < d * d; ++i)
             energy -= 2 * fast->turns[c].m[i / d][i % d] * fast->sums[c].m[i / d][i % d];
@@ -498,25 +498,25 @@ void snwFast_Solve(snwFast* fast, const unsigned char* fixed, int iterations, sn
     *report = (snwRimsReport){0};
     if (!fast->solved || memcmp(fast->asked, fixed, (size_t)fast->handleCount) != 0)
     {
-        Refactor(fast, fixed);
+        RefactorFast(fast, fixed);
         fast->solved = report->factored = true;
     }
 
     // In unknowns; the rotations are those that fit the pose.
-    ReadPose(fast, pose);
+    ReadFastPose(fast, pose);
     snwTurns_Forget(&fast->search);
-    LocalStep(fast);
+    LocalFastStep(fast);
     FindResidual(fast);
 
-    report->start = Energy(fast);
+    report->start = FastEnergy(fast);
     for (int i = 0; i < iterations; ++i)
     {
-        GlobalStep(fast);
-        LocalStep(fast);
+        GlobalFastStep(fast);
+        LocalFastStep(fast);
         FindResidual(fast);
     }
 
-    report->energy = Energy(fast);
+    report->energy = FastEnergy(fast);
     WritePose(fast, pose);
 }
 

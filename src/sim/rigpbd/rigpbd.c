@@ -13,21 +13,22 @@
 
 enum
 {
-    snw_stagePredict,
-    snw_stageElastic,
-    snw_stageFit,
-    snw_stageComplement,
-    snw_stageContact,
-    snw_stageVelocity,
-    snw_stageCount,
+    rigpbd_stagePredict,
+    rigpbd_stageElastic,
+    rigpbd_stageFit,
+    rigpbd_stageComplement,
+    rigpbd_stageContact,
+    rigpbd_stageVelocity,
+    rigpbd_stageCount,
 
-    snw_vertexGrain = 4096,
-    snw_lookAgain = 4, // sweeps between two looks at curved colliders
+    rigpbd_vertexGrain = 4096,
+    rigpbd_lookAgain = 4, // sweeps between two looks at curved colliders
 
-    snw_paperRate = 900, // substeps per second: 15 of 60 frames
+    rigpbd_paperRate = 900, // substeps per second: 15 of 60 frames
 
-    snw_sentWay = 2,  // sizes per second: of a handle that is sent off
-    snw_mostWay = 10, // sizes per second that given handles have in common; rigpbd_plane.c has a vertex' against them
+    rigpbd_sentWay = 2, // sizes per second: of a handle that is sent off
+    rigpbd_mostWay =
+        10, // sizes per second that given handles have in common; rigpbd_plane.c has a vertex' against them
 };
 
 #define SNW_SENT_OFF 0.5 // sizes: what a handle must go in one step to be sent off
@@ -35,7 +36,8 @@ enum
 #define SNW_ROUSE    0.1 // s: until flesh of a rig that swings is unfolded as any other, and until it is left alone again
 #define SNW_DEEP     5.0 // volumes below that: what is unfolded first; with 2 some tangles stay that the law would open
 
-static const char* const s_stages[snw_stageCount] = {"predict", "elastic", "fit", "complement", "contact", "velocity"};
+static const char* const s_stages[rigpbd_stageCount] = {
+    "predict", "elastic", "fit", "complement", "contact", "velocity"};
 
 static const char* const s_chains[] = {"constraint", "fix", "none", NULL};
 static const char* const s_shows[] = {"rig", "flesh", NULL};
@@ -166,7 +168,7 @@ static const snwParamInfo s_params[snw_rigpbdParamCount] = {
 // ---------------------------------------------------------------------------------------------------------------------
 // Passes over the vertices. A row is a vertex: three numbers and one that stays.
 
-static void Predict(int begin, int end, void* data)
+static void PredictRigpbdVertices(int begin, int end, void* data)
 {
     const snwRigpbdPass* pass = data;
     const snwRigpbdWork* work = pass->work;
@@ -208,7 +210,7 @@ static void EmptyPlane(int begin, int end, void* data)
 }
 
 // x = p + d; what is pinned stays.
-static void Move(int begin, int end, void* data)
+static void MoveRange(int begin, int end, void* data)
 {
     const snwRigpbdWork* work = ((const snwRigpbdPass*)data)->work;
     for (int i = begin; i < end; ++i)
@@ -235,7 +237,7 @@ static void Absorb(int begin, int end, void* data)
 }
 
 // v += d / h, and what contacts and hands did beyond that. A free body in flight keeps its velocity to the bit.
-static void UpdateVelocities(int begin, int end, void* data)
+static void UpdateRigpbdVelocities(int begin, int end, void* data)
 {
     const snwRigpbdPass* pass = data;
     const snwRigpbdWork* work = pass->work;
@@ -324,7 +326,7 @@ static void StartElastic(snwSim* sim, int body, snwRigpbdPass* pass)
     if (work->alone)
         return;
     if (work->model->flat)
-        snwParallelFor(sim->context, work->model->vertexCount, snw_vertexGrain, FillPlane, pass);
+        snwParallelFor(sim->context, work->model->vertexCount, rigpbd_vertexGrain, FillPlane, pass);
     else
         memset(work->moves, 0, (size_t)work->model->vertexCount * 4 * sizeof(float));
 }
@@ -346,7 +348,8 @@ static void SweepElastic(snwSim* sim, int body, snwRigpbdPass* pass, const snwPa
     const snwColours* colours = model->flat ? &model->blocks.triangleColours : &model->blocks.tetColours;
     snwColours_Sweep(sim->context, colours, VisitBlocks, &visit);
     if (!work->alone)
-        snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
+        snwParallelFor(
+            sim->context, model->vertexCount, rigpbd_vertexGrain, model->flat ? EmptyPlane : MoveRange, pass);
 }
 
 // The last sweep of a step, which tells how much there was left to do. One sweep alone does all there is, so it says
@@ -377,7 +380,7 @@ static void SweepLast(snwSim* sim, int body, snwRigpbdPass* pass)
 }
 
 // By the law of pair.h, of flesh as soft as the cut leaves it. The rivals have no material.
-static double ElasticDensity(const snwSim* sim, int body, int element, snwMat3 f)
+static double RigpbdElasticDensity(const snwSim* sim, int body, int element, snwMat3 f)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwBody* common = &sim->bodies[body];
@@ -407,12 +410,12 @@ static double Fraction(const snwSim* sim, double h)
 //     d (1 + a + 2 sqrt(a)) = -(1 + 2 sqrt(a)) e + 2 sqrt(a) e0,
 // which is the complement with a / g in place of a and e less (1 - 1 / g) e0, g = 1 + 2 sqrt(a). The parameter is a for
 // the paper's substeps; that of others is scaled so that the frequency is the same.
-static void Soften(const snwSim* sim, double h, snwRigHold* hold)
+static void SoftenHold(const snwSim* sim, double h, snwRigHold* hold)
 {
     double compliance = snwSim_Param(sim, snw_rigpbdCompliance);
     if (!(compliance > 0.0))
         return;
-    double root = sqrt(compliance) / (h * snw_paperRate), g = 1.0 + 2.0 * root;
+    double root = sqrt(compliance) / (h * rigpbd_paperRate), g = 1.0 + 2.0 * root;
     hold->compliance = root * root / g;
     hold->kept = 1.0 - 1.0 / g;
 }
@@ -430,7 +433,7 @@ static void RememberRig(const snwSim* sim, int body)
     snwRigFit_Remember(work->rigs[which], work->fits[which], work->state.pose);
 }
 
-static bool Answer(const snwRigpbdWork* work, int which, const snwRigHold* hold, const snwRigpbdPart* now)
+static bool AnswerFromRig(const snwRigpbdWork* work, int which, const snwRigHold* hold, const snwRigpbdPart* now)
 {
     bool answers = snwRigFit_Complement(work->rigs[which], work->fits[which], hold, work->state.pose);
     snwRigPose* answer = snwRigFit_Answer(work->rigs[which], work->fits[which]);
@@ -453,7 +456,7 @@ static bool FitAndAnswer(snwSim* sim, int body, const snwRigHold* hold, const sn
     for (int i = 0;; ++i)
     {
         *work->state.closing = snwRigFit_Solve(work->rigs[which], scratch, hold, work->state.pose).closing;
-        bool answers = Answer(work, which, hold, now);
+        bool answers = AnswerFromRig(work, which, hold, now);
         if (!answers || i > snw_mostYields || !snwRigpbd_Yield(sim, body, scratch, now->h, before))
             return answers;
 
@@ -482,7 +485,7 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
         .leaving = snwRigpbd_LetsGo(work) ? now.end * now.end : 0.0, // as softly as can be at first
         .chains = (int)snwSim_Param(sim, snw_rigpbdChains) == snw_rigpbdChainsFix ? snw_rigChainsRepaired
                                                                                   : snw_rigChainsJoined};
-    Soften(sim, h, &hold);
+    SoftenHold(sim, h, &hold);
     snwRigpbd_EaseToggle(&now, &hold);
 
     memcpy(work->poses, work->state.pose, (size_t)model->handleCount * sizeof *work->poses);
@@ -495,7 +498,7 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
 
     bool answers = FitAndAnswer(sim, body, &hold, &now);
     snwRigpbd_FollowHandles(work, h, now.end == 1.0);
-    snwSim_EndStage(sim, snw_stageFit);
+    snwSim_EndStage(sim, rigpbd_stageFit);
 
     // How much energy the answer brought, where the rig may spin up by it.
     bool measured = answers && !now.toggles && snwRigpbd_MaySpin(sim, body, h);
@@ -514,8 +517,9 @@ static void SolveRig(snwSim* sim, int body, snwRigpbdPass* pass, double h)
     work->calming = measured ? snwRigpbd_Calming(work, fit, work->fits[which], energies, h) : 0.0;
 
     if (answers && !work->alone)
-        snwParallelFor(sim->context, model->vertexCount, snw_vertexGrain, model->flat ? EmptyPlane : Move, pass);
-    snwSim_EndStage(sim, snw_stageComplement);
+        snwParallelFor(
+            sim->context, model->vertexCount, rigpbd_vertexGrain, model->flat ? EmptyPlane : MoveRange, pass);
+    snwSim_EndStage(sim, rigpbd_stageComplement);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -572,7 +576,7 @@ static void ApplyForces(snwSim* sim, int body, double h, snwRigpbdPass* pass)
     }
 }
 
-static snwRigpbdPass MakePass(const snwSim* sim, int body, double h)
+static snwRigpbdPass MakeRigpbdPass(const snwSim* sim, int body, double h)
 {
     return (snwRigpbdPass){.work = snwRigpbd_Work(sim, body),
         .kernels = snwConstraint_Kernels(sim->context->simd),
@@ -615,7 +619,7 @@ static bool IsAlone(const snwSim* sim, int body)
 
 static void CarryBody(snwRigpbdWork* work, double h)
 {
-    snwVec3 way = snwRigpbd_CarryHandles(work, snw_mostWay * work->model->size * h);
+    snwVec3 way = snwRigpbd_CarryHandles(work, rigpbd_mostWay * work->model->size * h);
     const snwRow move = {(float)way.x, (float)way.y, (float)way.z, 0.0f};
     if (way.x == 0.0 && way.y == 0.0 && way.z == 0.0)
         return;
@@ -636,18 +640,18 @@ static void CarryBody(snwRigpbdWork* work, double h)
 static snwRangeFn* PredictionOf(const snwRigpbdWork* work)
 {
     if (!work->alone)
-        return Predict;
+        return PredictRigpbdVertices;
     return work->model->flat ? snwRigpbd_PredictPlane : snwRigpbd_PredictSolid;
 }
 
 static snwRangeFn* EndOf(const snwRigpbdWork* work)
 {
     if (!work->alone)
-        return UpdateVelocities;
+        return UpdateRigpbdVelocities;
     return work->model->flat ? snwRigpbd_FinishPlane : snwRigpbd_FinishSolid;
 }
 
-static void MovePinned(const snwSim* sim, int body, snwRigpbdWork* work)
+static void MovePinnedRows(const snwSim* sim, int body, snwRigpbdWork* work)
 {
     snwHands_MovePinned(sim, body, work->state.positions);
     FlattenRows(work);
@@ -656,14 +660,14 @@ static void MovePinned(const snwSim* sim, int body, snwRigpbdWork* work)
             *snwRigpbd_RowAt(work->predicted, i) = *snwRigpbd_RowAt(work->state.positions, i);
 }
 
-static snwHands MakeHands(const snwRigpbdWork* work, double h)
+static snwHands MakeRigpbdHands(const snwRigpbdWork* work, double h)
 {
     return (snwHands){work->before, work->state.velocities, work->state.positions, h};
 }
 
-static void PredictBody(snwSim* sim, int body, double h)
+static void PredictRigpbdBody(snwSim* sim, int body, double h)
 {
-    snwRigpbdPass pass = MakePass(sim, body, h);
+    snwRigpbdPass pass = MakeRigpbdPass(sim, body, h);
 
     snwBody_FollowRows(&sim->bodies[body], &pass.work->state.positions, 1);
     UpdateElements(sim, body, h);
@@ -671,24 +675,24 @@ static void PredictBody(snwSim* sim, int body, double h)
 
     ApplyForces(sim, body, h, &pass);
     pass.work->alone = IsAlone(sim, body);
-    snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, PredictionOf(pass.work), &pass);
+    snwParallelFor(sim->context, pass.work->model->vertexCount, rigpbd_vertexGrain, PredictionOf(pass.work), &pass);
 
     // Goals once per step, handles in every substep.
     if (sim->part[0] == 0.0)
         snwRigpbd_LimitReach(
-            pass.work, SNW_SENT_OFF * pass.work->model->size, snw_sentWay * pass.work->model->size * sim->dt);
+            pass.work, SNW_SENT_OFF * pass.work->model->size, rigpbd_sentWay * pass.work->model->size * sim->dt);
     snwRigpbd_MoveHandles(sim, body, Fraction(sim, h));
 
     // Given handles are kept out of colliders, and slow down before they arrive.
-    snwRigpbd_KeepOut(sim, pass.work, snw_sentWay * pass.work->model->size * h);
+    snwRigpbd_KeepOut(sim, pass.work, rigpbd_sentWay * pass.work->model->size * h);
     snwRigpbd_Brake(sim, body, h);
 
     if (HasPins(sim, body))
-        MovePinned(sim, body, pass.work);
+        MovePinnedRows(sim, body, pass.work);
     else
         CarryBody(pass.work, h);
 
-    snwHands hands = MakeHands(pass.work, h);
+    snwHands hands = MakeRigpbdHands(pass.work, h);
     snwHands_Begin(sim, body, &hands);
 }
 
@@ -730,8 +734,8 @@ static void AbsorbAll(snwSim* sim, double h)
 {
     for (int i = 0; i < sim->bodyCount; ++i)
     {
-        snwRigpbdPass pass = MakePass(sim, i, h);
-        snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, Absorb, &pass);
+        snwRigpbdPass pass = MakeRigpbdPass(sim, i, h);
+        snwParallelFor(sim->context, pass.work->model->vertexCount, rigpbd_vertexGrain, Absorb, &pass);
     }
 }
 
@@ -744,7 +748,7 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
         bool moved = touches;
         for (int i = 0; i < sim->bodyCount; ++i)
         {
-            snwRigpbdPass pass = MakePass(sim, i, h);
+            snwRigpbdPass pass = MakeRigpbdPass(sim, i, h);
             if (k == 0)
                 StartElastic(sim, i, &pass);
             if (k + 1 == iterations && sim->lastSubstep)
@@ -752,17 +756,17 @@ static void SolveFlesh(snwSim* sim, double h, bool touches)
             else
                 SweepElastic(sim, i, &pass, NULL);
 
-            snwHands hands = MakeHands(pass.work, h);
+            snwHands hands = MakeRigpbdHands(pass.work, h);
             moved |= snwHands_Drag(sim, i, &hands, iterations);
         }
 
-        snwSim_EndStage(sim, snw_stageElastic);
+        snwSim_EndStage(sim, rigpbd_stageElastic);
 
         if (touches)
-            SolveContacts(sim, k % snw_lookAgain == 0);
+            SolveContacts(sim, k % rigpbd_lookAgain == 0);
         if (moved)
             AbsorbAll(sim, h);
-        snwSim_EndStage(sim, snw_stageContact);
+        snwSim_EndStage(sim, rigpbd_stageContact);
     }
 }
 
@@ -816,21 +820,21 @@ static bool IsPressed(const snwSim* sim, int body, bool touches, snwPairBounds* 
 }
 
 // What the law and the rig leave flat or inside out; see pair.h. Contacts have the last word.
-static void Unfold(snwSim* sim, double h, bool touches)
+static void UnfoldBodies(snwSim* sim, double h, bool touches)
 {
     enum
     {
-        snw_mostRounds = 8,
+        rigpbd_mostRounds = 8,
         snw_mostTouching = 16, // contacts undo some of each
     };
     snwPairMark sought = snw_pairSqueezed;
 
-    for (int round = 0; round < (touches ? snw_mostTouching : snw_mostRounds); ++round)
+    for (int round = 0; round < (touches ? snw_mostTouching : rigpbd_mostRounds); ++round)
     {
         bool any = false;
         for (int i = 0; i < sim->bodyCount; ++i)
         {
-            snwRigpbdPass pass = MakePass(sim, i, h);
+            snwRigpbdPass pass = MakeRigpbdPass(sim, i, h);
             const snwBlocks* blocks = &pass.work->model->blocks;
             size_t count = (size_t)blocks->triangleBlocks + (size_t)blocks->tetBlocks;
             snwPairBounds bounds;
@@ -859,11 +863,11 @@ static snwResult StepRivals(snwSim* sim, double h, snwMessage* message)
     snwResult result = snw_ok;
     for (int i = 0; i < sim->bodyCount && result >= 0; ++i)
         result = snwRigpbd_StepRival(sim, i, Fraction(sim, h), h, message);
-    snwSim_EndStage(sim, snw_stageFit);
+    snwSim_EndStage(sim, rigpbd_stageFit);
     return result;
 }
 
-static snwResult Step(snwSim* sim, double h, snwMessage* message)
+static snwResult StepRigpbd(snwSim* sim, double h, snwMessage* message)
 {
     if (snwRigpbd_Ready(sim, message) < 0)
         return snw_errorMemory;
@@ -877,37 +881,37 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     bool touches = CanTouch(sim);
 
     for (int i = 0; i < sim->bodyCount; ++i)
-        PredictBody(sim, i, h);
-    snwSim_EndStage(sim, snw_stagePredict);
+        PredictRigpbdBody(sim, i, h);
+    snwSim_EndStage(sim, rigpbd_stagePredict);
 
     if (touches)
         DescribeContacts(sim, h);
-    snwSim_EndStage(sim, snw_stageContact);
+    snwSim_EndStage(sim, rigpbd_stageContact);
 
     // Elastic sweeps with hands and contacts, then the rig, which answers to what is given.
     SolveFlesh(sim, h, touches);
     for (int i = 0; i < sim->bodyCount; ++i)
     {
-        snwRigpbdPass pass = MakePass(sim, i, h);
+        snwRigpbdPass pass = MakeRigpbdPass(sim, i, h);
         SolveRig(sim, i, &pass, h);
         FollowSwing(pass.work, h);
     }
 
     // What the rig has folded is unfolded; contacts have the last word.
-    Unfold(sim, h, touches);
-    snwSim_EndStage(sim, snw_stageElastic);
+    UnfoldBodies(sim, h, touches);
+    snwSim_EndStage(sim, rigpbd_stageElastic);
     if (touches)
         FinishContacts(sim, h);
-    snwSim_EndStage(sim, snw_stageContact);
+    snwSim_EndStage(sim, rigpbd_stageContact);
 
     for (int i = 0; i < sim->bodyCount; ++i)
     {
-        snwRigpbdPass pass = MakePass(sim, i, h);
-        snwParallelFor(sim->context, pass.work->model->vertexCount, snw_vertexGrain, EndOf(pass.work), &pass);
+        snwRigpbdPass pass = MakeRigpbdPass(sim, i, h);
+        snwParallelFor(sim->context, pass.work->model->vertexCount, rigpbd_vertexGrain, EndOf(pass.work), &pass);
         DampBody(sim, i, h);
     }
 
-    snwSim_EndStage(sim, snw_stageVelocity);
+    snwSim_EndStage(sim, rigpbd_stageVelocity);
     return snw_ok;
 }
 
@@ -923,7 +927,7 @@ const snwMethod snwRigpbdMethod = {
     .smallBody = INFINITY,
     .mostWeight = 0.03,
     .stages = s_stages,
-    .stageCount = snw_stageCount,
+    .stageCount = rigpbd_stageCount,
     .checkParam = snwRigpbd_CheckParam,
     .createModel = snwRigpbd_CreateModel,
     .destroyModel = snwRigpbd_DestroyModel,
@@ -933,12 +937,12 @@ const snwMethod snwRigpbdMethod = {
     .createScratch = snwRigpbd_CreateScratch,
     .destroyScratch = snwRigpbd_DestroyScratch,
     .applied = snwRigpbd_Applied,
-    .step = Step,
+    .step = StepRigpbd,
     .getVertices = snwRigpbd_GetVertices,
     .getBones = snwRigpbd_GetBones,
     .getJoints = snwRigpbd_GetJoints,
     .getHandles = snwRigpbd_GetHandles,
     .getHandleMatrices = snwRigpbd_GetHandleMatrices,
     .getShown = snwRigpbd_GetShown,
-    .elasticDensity = ElasticDensity,
+    .elasticDensity = RigpbdElasticDensity,
 };

@@ -140,7 +140,7 @@ static double WayBack(const snwRigpbdYield* before, double push, double most, do
     return way;
 }
 
-static double PushOf(const snwRigpbdWork* work, int handle, const snwRigFit* fit, const snwRigFitScratch* scratch)
+static double PushOnHandle(const snwRigpbdWork* work, int handle, const snwRigFit* fit, const snwRigFitScratch* scratch)
 {
     return snwVec3_Length(Given(work->targets[handle].given, snwRigFit_Push(fit, scratch, handle)));
 }
@@ -157,7 +157,7 @@ bool snwRigpbd_Yield(const snwSim* sim, int body, snwRigFitScratch* scratch, dou
         if (!IsLimited(sim, work, i))
             continue;
 
-        double push = PushOf(work, i, fit, scratch), most = StrengthOf(sim, body, i) * h * h;
+        double push = PushOnHandle(work, i, fit, scratch), most = StrengthOf(sim, body, i) * h * h;
         if (!(push > most))
             continue;
 
@@ -213,7 +213,7 @@ bool snwRigpbd_MaySpin(const snwSim* sim, int body, double h)
 }
 
 // Flat flesh has its moves in the plane's rows.
-static snwVec3 VelocityOf(const snwRigpbdWork* work, int vertex, double rate)
+static snwVec3 VelocityOfFlesh(const snwRigpbdWork* work, int vertex, double rate)
 {
     const float* v = work->state.velocities + 4 * (size_t)vertex;
     const float* row = (work->model->flat ? work->plane : work->moves) + 4 * (size_t)vertex;
@@ -230,7 +230,7 @@ snwRigpbdEnergy snwRigpbd_Energy(const snwRigpbdWork* work, double h)
     for (int i = 0; i < work->model->vertexCount; ++i)
     {
         double own = 1.0 / (double)work->state.velocities[4 * (size_t)i + 3];
-        snwVec3 v = VelocityOf(work, i, rate);
+        snwVec3 v = VelocityOfFlesh(work, i, rate);
         all += 0.5 * own * snwVec3_Dot(v, v);
         mass += own;
         momentum = snwVec3_MulAdd(momentum, own, v);

@@ -42,7 +42,7 @@ static uint32_t Allowed(const snwRigpbdModel* model, int handle, uint32_t given)
 }
 
 // Flat characters turn about z and stay in their plane.
-static snwTransform InPlane(const snwRigpbdModel* model, snwTransform t)
+static snwTransform KeepInPlane(const snwRigpbdModel* model, snwTransform t)
 {
     if (!model->flat)
         return t;
@@ -52,14 +52,14 @@ static snwTransform InPlane(const snwRigpbdModel* model, snwTransform t)
     return t;
 }
 
-static snwTransform Now(const snwRigpbdWork* work, int handle)
+static snwTransform HandleNow(const snwRigpbdWork* work, int handle)
 {
     const snwRigPose* pose = &work->state.pose[handle];
     return (snwTransform){pose->place, snwQuat_FromMat3(snwPolar3_Compute(pose->linear).rotation)};
 }
 
 // What is left of its map without the turn, less the identity.
-static void FindStrain(const snwRigpbdWork* work, int handle, double strain[6])
+static void FindHandleStrain(const snwRigpbdWork* work, int handle, double strain[6])
 {
     snwMat3 a = work->state.pose[handle].linear;
     snwMat3 s = snwMat3_TransposeMul(snwPolar3_Compute(a).rotation, a);
@@ -85,8 +85,8 @@ void snwRigpbd_StartHandles(snwSim* sim, int body)
     {
         const snwClipDef* clip = snwSim_FindClip(sim, snw_clipHandle, body, i);
         snwRigpbdHandle* handle = &work->state.handles[i];
-        *handle = (snwRigpbdHandle){.start = Now(work, i), .target = Now(work, i)};
-        FindStrain(work, i, handle->startStrain);
+        *handle = (snwRigpbdHandle){.start = HandleNow(work, i), .target = HandleNow(work, i)};
+        FindHandleStrain(work, i, handle->startStrain);
         memcpy(handle->targetStrain, handle->startStrain, sizeof handle->targetStrain);
         handle->given = handle->fresh = Allowed(work->model, i, clip != NULL ? clip->given : work->model->given[i]);
         handle->clip = clip != NULL ? snw_rigpbdClipComes : snw_rigpbdClipNone;
@@ -105,7 +105,7 @@ void snwRigpbd_TakeRule(snwSim* sim, const snwCommand* command)
 static snwTransform Meant(const snwRigpbdModel* model, const snwCommand* command, snwTransform now)
 {
     const uint32_t turns = model->flat ? snw_dofRotationZ : snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
-    snwTransform meant = InPlane(model, command->transform);
+    snwTransform meant = KeepInPlane(model, command->transform);
     uint32_t stay = command->stay;
     meant.position.x = stay & snw_dofX ? now.position.x : meant.position.x;
     meant.position.y = stay & snw_dofY ? now.position.y : meant.position.y;
@@ -149,7 +149,7 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
     handle->stops = 0;
 
     // It goes from where it is to where it is meant to be.
-    handle->start = Now(work, command->index);
+    handle->start = HandleNow(work, command->index);
     handle->target = Meant(work->model, command, handle->start);
 
     // A hand leads if it wants the handle farther than that goes by itself; flat rigs have no such hands.
@@ -158,7 +158,7 @@ void snwRigpbd_TakeHandle(snwSim* sim, const snwCommand* command)
     if (handle->hand == snw_rigpbdHandNone && !work->model->flat && Leads(work, handle, held ? 0.0 : sim->dt))
         handle->hand = snw_rigpbdHandLeads;
 
-    FindStrain(work, command->index, handle->startStrain);
+    FindHandleStrain(work, command->index, handle->startStrain);
     memset(handle->targetStrain, 0, sizeof handle->targetStrain);
     if ((command->stay & (snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ)) != 0)
         memcpy(handle->targetStrain, handle->startStrain, sizeof handle->targetStrain);
@@ -178,7 +178,7 @@ static snwVec3 EaseVector(snwVec3 way, snwVec3 velocity, double t)
     return (snwVec3){Ease(way.x, velocity.x, t), Ease(way.y, velocity.y, t), Ease(way.z, velocity.z, t)};
 }
 
-static snwTransform Between(const snwRigpbdHandle* handle, double dt, double t)
+static snwTransform BetweenTargets(const snwRigpbdHandle* handle, double dt, double t)
 {
     snwVec3 way = snwVec3_Sub(handle->target.position, handle->start.position);
     snwVec3 velocity = snwVec3_Scale(handle->velocity, dt);
@@ -195,7 +195,7 @@ static snwTransform Between(const snwRigpbdHandle* handle, double dt, double t)
 }
 
 // With the velocity that the handle had when the step began.
-static void GoOn(const snwRigpbdHandle* handle, double dt, double t, snwRigTarget* target)
+static void ExtrapolateHandle(const snwRigpbdHandle* handle, double dt, double t, snwRigTarget* target)
 {
     snwVec3 on = snwVec3_MulAdd(handle->start.position, dt * t, handle->velocity);
     uint32_t turns = snw_dofRotationX | snw_dofRotationY | snw_dofRotationZ;
@@ -216,7 +216,7 @@ bool snwRigpbd_LetsGo(const snwRigpbdWork* work)
     return any;
 }
 
-static snwTransform TargetOf(snwSim* sim, int body, int index, double fraction)
+static snwTransform TargetOfHandle(snwSim* sim, int body, int index, double fraction)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     snwRigpbdHandle* handle = &work->state.handles[index];
@@ -225,11 +225,11 @@ static snwTransform TargetOf(snwSim* sim, int body, int index, double fraction)
         const snwClipDef* clip = snwSim_FindClip(sim, snw_clipHandle, body, index);
         bool leads = handle->clip == snw_rigpbdClipLeads;
         double time = leads ? sim->substepTime : snwSim_SceneTime(sim) + sim->dt;
-        handle->target = InPlane(work->model, snwClip_Evaluate(clip, time));
+        handle->target = KeepInPlane(work->model, snwClip_Evaluate(clip, time));
         snwClip_Strain(clip, time, handle->targetStrain);
         handle->moves = !leads;
     }
-    return handle->moves && fraction < 1.0 ? Between(handle, sim->dt, fraction) : handle->target;
+    return handle->moves && fraction < 1.0 ? BetweenTargets(handle, sim->dt, fraction) : handle->target;
 }
 
 static void SetStrain(const snwRigpbdModel* model, const snwRigpbdHandle* handle, double fraction, double strain[6])
@@ -251,14 +251,14 @@ void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction)
         work->targets[i] = (snwRigTarget){.given = handle->given, .rotation = {0, 0, 0, 1}};
         if (handle->given != 0)
         {
-            snwTransform target = TargetOf(sim, body, i, fraction);
+            snwTransform target = TargetOfHandle(sim, body, i, fraction);
             work->targets[i].place = target.position;
             work->targets[i].rotation = target.rotation;
             SetStrain(work->model, handle, fraction, work->targets[i].strain);
         }
 
         if (handle->leaving != 0)
-            GoOn(handle, sim->dt, fraction, &work->targets[i]);
+            ExtrapolateHandle(handle, sim->dt, fraction, &work->targets[i]);
     }
 
     // Values of rules go to theirs evenly over the step.
@@ -273,7 +273,7 @@ void snwRigpbd_MoveHandles(snwSim* sim, int body, double fraction)
 // ---------------------------------------------------------------------------------------------------------------------
 // Hands that jump
 
-static double Part(snwVec3 v, int axis)
+static double PartOnAxis(snwVec3 v, int axis)
 {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
 }
@@ -286,7 +286,7 @@ static double CommonWay(const snwRigpbdWork* work, int axis, double most)
     {
         if (!(work->targets[i].given & ((uint32_t)snw_dofX << axis)))
             continue;
-        double way = Part(work->targets[i].place, axis) - Part(work->state.pose[i].place, axis);
+        double way = PartOnAxis(work->targets[i].place, axis) - PartOnAxis(work->state.pose[i].place, axis);
         if (any && way * least <= 0.0)
             return 0.0;
         least = !any || fabs(way) < fabs(least) ? way : least;
@@ -349,8 +349,8 @@ void snwRigpbd_LimitReach(snwRigpbdWork* work, double most, double step)
         if (late)
         {
             handle->moves = 1;
-            handle->start = Now(work, i);
-            FindStrain(work, i, handle->startStrain);
+            handle->start = HandleNow(work, i);
+            FindHandleStrain(work, i, handle->startStrain);
         }
 
         snwVec3 way = snwVec3_Sub(work->goals[i], handle->start.position), own = snwVec3_Sub(way, common);

@@ -33,7 +33,7 @@ static void FindHandles(snwRigpbdModel* model)
     }
 }
 
-static void FillHandles(const snwRigpbdModel* model, snwRigHandleDef* handles, bool affine)
+static void FillRigHandles(const snwRigpbdModel* model, snwRigHandleDef* handles, bool affine)
 {
     const snwCharacterDef* def = &model->character->def;
     for (int i = 0; i < model->handleCount; ++i)
@@ -95,7 +95,7 @@ static double FindRoom(const snwCharacter* character, bool flat, snwVec3 origin)
 }
 
 // A vertex counts for each handle by its weight.
-static void FindVolumes(const snwRigpbdModel* model)
+static void FindHandleVolumes(const snwRigpbdModel* model)
 {
     const snwCharacter* character = model->character;
     const snwWeights* w = model->rigWeights;
@@ -113,7 +113,7 @@ static void FindVolumes(const snwRigpbdModel* model)
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static snwResult FindWeights(snwRigpbdModel* model, const double* params, snwMessage* message)
+static snwResult FindRigWeights(snwRigpbdModel* model, const double* params, snwMessage* message)
 {
     const snwCharacterDef* character = &model->character->def;
     bool handles = character->handleCount > 0;
@@ -141,7 +141,7 @@ static snwResult MakePair(
 
     if (result == snw_ok)
     {
-        FillHandles(model, handles, affine);
+        FillRigHandles(model, handles, affine);
         snwRigFitDef fit = {.dimension = model->flat ? 2 : 3,
             .vertexCount = model->vertexCount,
             .rest = character->vertices,
@@ -184,11 +184,11 @@ static snwResult MakeFits(snwRigpbdModel* model, const snwModelDef* def, snwMess
         model->rooms[i] = FindRoom(model->character, model->flat, model->origins[i]);
 
     // Weights, the volume that each handle holds, and the fits.
-    snwResult result = FindWeights(model, def->params, message);
+    snwResult result = FindRigWeights(model, def->params, message);
     if (result < 0)
         return result;
 
-    FindVolumes(model);
+    FindHandleVolumes(model);
     return MakePair(def->context, model, false, model->fits, message);
 }
 

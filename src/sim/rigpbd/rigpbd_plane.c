@@ -20,7 +20,7 @@ snwRigpbdBound snwRigpbd_Bound(const snwRigpbdWork* work)
         .most = work->model->handleCount > 0 ? (float)(snw_mostSpeed * work->model->size) : INFINITY};
 }
 
-static snwPlaneStep MakeStep(const snwRigpbdPass* pass, snwRow centre)
+static snwPlaneStep MakePlaneStep(const snwRigpbdPass* pass, snwRow centre)
 {
     return (snwPlaneStep){.positions = pass->work->state.positions,
         .velocities = pass->work->state.velocities,
@@ -35,7 +35,7 @@ static snwPlaneStep MakeStep(const snwRigpbdPass* pass, snwRow centre)
 void snwRigpbd_PredictPlane(int begin, int end, void* data)
 {
     const snwRigpbdPass* pass = data;
-    snwPlaneStep step = MakeStep(pass, (snwRow){0});
+    snwPlaneStep step = MakePlaneStep(pass, (snwRow){0});
     pass->kernels->planePredict(&step, begin, end);
 }
 
@@ -44,7 +44,7 @@ void snwRigpbd_FinishPlane(int begin, int end, void* data)
 {
     const snwRigpbdPass* pass = data;
     snwRigpbdBound bound = snwRigpbd_Bound(pass->work);
-    snwPlaneStep step = MakeStep(pass, bound.centre);
+    snwPlaneStep step = MakePlaneStep(pass, bound.centre);
     float most = 0.99f * bound.most * bound.most;
     for (int first = begin; first < end; first += snw_planeChunk)
     {

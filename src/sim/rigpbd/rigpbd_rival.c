@@ -23,7 +23,7 @@ snwResult snwRigpbd_CreateRival(const snwSim* sim, int body, snwMessage* message
     return snwRival_Create(sim->context, &def, &work->rivals[solver], message);
 }
 
-static void SetVelocities(const snwRigpbdWork* work, double h)
+static void SetRivalVelocities(const snwRigpbdWork* work, double h)
 {
     for (int i = 0; i < work->model->vertexCount; ++i)
     {
@@ -57,6 +57,6 @@ snwResult snwRigpbd_StepRival(snwSim* sim, int body, double fraction, double h, 
         return result;
 
     snwRigpbd_FollowHandles(work, h, fraction == 1.0);
-    SetVelocities(work, h);
+    SetRivalVelocities(work, h);
     return snw_ok;
 }

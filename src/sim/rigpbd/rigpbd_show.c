@@ -28,7 +28,7 @@ void snwRigpbd_GetShown(const snwSim* sim, int body, snwVertices* vertices)
 }
 
 // Without what squashes and stretches.
-static snwTransform Turned(const snwRigPose* pose, snwVec3 origin)
+static snwTransform RigidOf(const snwRigPose* pose, snwVec3 origin)
 {
     snwMat3 turn = snwPolar3_Compute(pose->linear).rotation;
     return (snwTransform){snwVec3_Sub(pose->place, snwMat3_MulVec(turn, origin)), snwQuat_FromMat3(turn)};
@@ -41,7 +41,7 @@ void snwRigpbd_GetHandles(const snwSim* sim, int body, snwTransforms* handles)
     if (work->model->handleCount > 0 && rigid)
         snwRigFit_Transforms(work->model->fits[snw_rigpbdJoined], work->state.pose, work->transforms);
     for (int i = 0; i < work->model->handleCount && !rigid; ++i)
-        work->transforms[i] = Turned(&work->state.pose[i], work->model->origins[i]);
+        work->transforms[i] = RigidOf(&work->state.pose[i], work->model->origins[i]);
     handles->data = work->transforms;
 }
 
@@ -54,7 +54,7 @@ void snwRigpbd_GetHandleMatrices(const snwSim* sim, int body, snwMatrices* handl
 }
 
 // A bone that is no handle stays in the rest pose.
-static void FindBones(const snwSim* sim, int body)
+static void FindShownBones(const snwSim* sim, int body)
 {
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     snwTransforms handles;
@@ -69,7 +69,7 @@ static void FindBones(const snwSim* sim, int body)
 void snwRigpbd_GetBones(const snwSim* sim, int body, snwTransforms* bones)
 {
     if (bones->count > 0)
-        FindBones(sim, body);
+        FindShownBones(sim, body);
     bones->data = snwRigpbd_Work(sim, body)->bones;
 }
 
@@ -79,7 +79,7 @@ void snwRigpbd_GetJoints(const snwSim* sim, int body, snwTransforms* joints)
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwCharacterDef* def = &work->model->character->def;
     if (joints->count > 0)
-        FindBones(sim, body);
+        FindShownBones(sim, body);
     for (int i = 0; i < def->jointCount; ++i)
         work->joints[i] = work->bones[def->joints[i].bone];
     joints->data = work->joints;

@@ -10,15 +10,15 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Layout
 
-static size_t RowCount(const snwRigpbdModel* model)
+static size_t RigpbdRowCount(const snwRigpbdModel* model)
 {
     return (size_t)model->vertexCount + snw_blockLanes;
 }
 
-static snwRigpbdState LayOut(const snwRigpbdModel* model, snwLayout* layout)
+static snwRigpbdState LayOutRigpbdState(const snwRigpbdModel* model, snwLayout* layout)
 {
     const snwCharacter* character = model->character;
-    size_t rows = RowCount(model), row = 4 * sizeof(float), handles = (size_t)model->handleCount;
+    size_t rows = RigpbdRowCount(model), row = 4 * sizeof(float), handles = (size_t)model->handleCount;
     snwRigpbdState state;
     state.positions = snwLayout_Take(layout, rows, row);
     state.velocities = snwLayout_Take(layout, rows, row);
@@ -35,20 +35,20 @@ static snwRigpbdState LayOut(const snwRigpbdModel* model, snwLayout* layout)
 size_t snwRigpbd_StateSize(const void* model)
 {
     snwLayout layout = {0};
-    LayOut(model, &layout);
+    LayOutRigpbdState(model, &layout);
     return layout.size;
 }
 
 snwRigpbdState snwRigpbd_PlaceState(const snwRigpbdModel* model, void* bytes)
 {
-    return LayOut(model, &(snwLayout){.bytes = bytes});
+    return LayOutRigpbdState(model, &(snwLayout){.bytes = bytes});
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Start
 
 // Inverse masses from the materials; what is pinned stays at 0 until it is let go.
-static void SetMasses(snwSim* sim, int body)
+static void SetRigpbdMasses(snwSim* sim, int body)
 {
     const snwRigpbdState* state = &snwRigpbd_Work(sim, body)->state;
     double* masses = ((snwRigpbdScratch*)sim->scratch)->masses;
@@ -63,7 +63,7 @@ static void SetMasses(snwSim* sim, int body)
 }
 
 // Marks the vertices that a pin holds now.
-static void SetPinned(snwSim* sim, int body)
+static void SetRigpbdPinned(snwSim* sim, int body)
 {
     const snwRigpbdState* state = &snwRigpbd_Work(sim, body)->state;
     for (int i = 0; i < sim->bodies[body].character->def.vertexCount; ++i)
@@ -77,7 +77,7 @@ static void SetPinned(snwSim* sim, int body)
 }
 
 // A flat body starts in its plane: what would tip it out of there is left away.
-static snwBodyStart InPlane(snwBodyStart start)
+static snwBodyStart StartInPlane(snwBodyStart start)
 {
     double length = hypot(start.transform.rotation.z, start.transform.rotation.w);
     snwQuat upright = {0, 0, start.transform.rotation.z / length, start.transform.rotation.w / length};
@@ -107,7 +107,7 @@ void snwRigpbd_InitBody(snwSim* sim, int body)
 {
     const snwCharacter* character = sim->bodies[body].character;
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
-    snwBodyStart start = work->model->flat ? InPlane(sim->starts[body]) : sim->starts[body];
+    snwBodyStart start = work->model->flat ? StartInPlane(sim->starts[body]) : sim->starts[body];
     snwVec3 centre = snwTransform_Apply(start.transform, character->centre);
     memset(sim->bodies[body].state, 0, snwRigpbd_StateSize(work->model));
     for (int i = 0; i < character->def.vertexCount; ++i)
@@ -118,14 +118,14 @@ void snwRigpbd_InitBody(snwSim* sim, int body)
         snwRow_Set(work->state.velocities, i, snwVec3_Add(start.velocity, spin));
     }
     *work->state.run = (snwRigpbdRun){(int32_t)snwSim_Param(sim, snw_rigpbdSolver), snwRigpbd_IsAffine(sim), 0};
-    SetMasses(sim, body);
-    SetPinned(sim, body);
+    SetRigpbdMasses(sim, body);
+    SetRigpbdPinned(sim, body);
     InitRig(sim, body, &start);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-static bool IsUnit(snwTransform t)
+static bool IsUnitTransform(snwTransform t)
 {
     return snwTransform_IsFinite(t) && fabs(snwQuat_Dot(t.rotation, t.rotation) - 1.0) <= 1e-6;
 }
@@ -135,7 +135,7 @@ static bool PoseIsFinite(const snwRigPose* pose)
     return snwMat3_IsFinite(pose->linear) && snwVec3_IsFinite(pose->place);
 }
 
-static bool AreFinite(const double strain[6])
+static bool IsStrainFinite(const double strain[6])
 {
     bool finite = true;
     for (int i = 0; i < 6; ++i)
@@ -151,9 +151,10 @@ static bool HandlesAreSound(const snwSim* sim, int body)
         const snwRigpbdHandle* handle = &work->state.handles[i];
         bool led = handle->clip == snw_rigpbdClipNone || snwSim_FindClip(sim, snw_clipHandle, body, i) != NULL;
         if (!PoseIsFinite(&work->state.pose[i]) || !PoseIsFinite(&work->state.answer[i]) ||
-            !snwVec3_IsFinite(handle->velocity) || !snwVec3_IsFinite(handle->spin) || !IsUnit(handle->start) ||
-            !IsUnit(handle->target) || handle->given > snw_dofAll || handle->fresh > snw_dofAll ||
-            handle->leaving > snw_dofAll || !led || !AreFinite(handle->startStrain) || !AreFinite(handle->targetStrain))
+            !snwVec3_IsFinite(handle->velocity) || !snwVec3_IsFinite(handle->spin) || !IsUnitTransform(handle->start) ||
+            !IsUnitTransform(handle->target) || handle->given > snw_dofAll || handle->fresh > snw_dofAll ||
+            handle->leaving > snw_dofAll || !led || !IsStrainFinite(handle->startStrain) ||
+            !IsStrainFinite(handle->targetStrain))
             return false;
     }
     for (int i = 0; i < work->model->character->def.constraintCount; ++i)
@@ -185,9 +186,9 @@ bool snwRigpbd_IsSound(const snwSim* sim, int body)
 void snwRigpbd_Applied(snwSim* sim, const snwCommand* command)
 {
     if (command->kind == snw_commandMaterial)
-        SetMasses(sim, command->body);
+        SetRigpbdMasses(sim, command->body);
     if (command->kind == snw_commandPin)
-        SetPinned(sim, command->body >= 0 ? command->body : sim->pinSets[command->index].body);
+        SetRigpbdPinned(sim, command->body >= 0 ? command->body : sim->pinSets[command->index].body);
     if (command->kind == snw_commandHandle)
         snwRigpbd_TakeHandle(sim, command);
     if (command->kind == snw_commandConstraint)
@@ -201,7 +202,7 @@ static void AllocWork(snwArena* arena, snwRigpbdWork* work)
 {
     const snwRigpbdModel* model = work->model;
     const snwCharacterDef* def = &model->character->def;
-    size_t rows = RowCount(model), row = 4 * sizeof(float), handles = (size_t)model->handleCount;
+    size_t rows = RigpbdRowCount(model), row = 4 * sizeof(float), handles = (size_t)model->handleCount;
 
     // Rows of the vertices: before, predicted, moves, those of the plane, drift, and what is shown.
     work->before = snwArena_Alloc(arena, rows, row);
@@ -249,7 +250,7 @@ snwResult snwRigpbd_CreateScratch(snwSim* sim, snwMessage* message)
         work->model = sim->bodies[i].model;
         work->state = snwRigpbd_PlaceState(work->model, sim->bodies[i].state);
         AllocWork(&sim->arena, work);
-        most = RowCount(work->model) > most ? RowCount(work->model) : most;
+        most = RigpbdRowCount(work->model) > most ? RigpbdRowCount(work->model) : most;
 
         for (int f = 0; f < snw_rigpbdModelFits && work->model->fits[f] != NULL && !sim->arena.failed; ++f)
         {

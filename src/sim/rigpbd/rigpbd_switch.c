@@ -62,7 +62,7 @@ snwResult snwRigpbd_Ready(const snwSim* sim, snwMessage* message)
 // What is left
 
 // Rivals have no time: flesh and rig start from rest, and nothing has touched anything.
-static void StartAgain(const snwSim* sim, int body)
+static void StartRigAgain(const snwSim* sim, int body)
 {
     snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwCharacter* character = work->model->character;
@@ -99,7 +99,7 @@ void snwRigpbd_Switch(snwSim* sim, int body)
     snwRigpbdRun now = {Solver(sim), snwRigpbd_IsAffine(sim), run->swing};
     bool coupled = now.solver == snw_rigpbdSolverCoupled, comes = run->solver != now.solver;
     if (coupled && comes)
-        StartAgain(sim, body);
+        StartRigAgain(sim, body);
     if (coupled && (comes || run->affine > now.affine))
         MakeRigid(sim, body);
     *run = now;

@@ -37,7 +37,7 @@ bool snwRigpbd_Toggles(const snwRigpbdWork* work)
     return any;
 }
 
-static bool IsFirst(const snwRigpbdPart* now)
+static bool IsFirstToggle(const snwRigpbdPart* now)
 {
     return now->toggles && now->end < 1.5 * now->length && now->end < 1.0;
 }
@@ -61,7 +61,7 @@ bool snwRigpbd_EaseAnswer(
     int count = work->model->handleCount * snw_poseNumbers;
     double *numbers = (double*)answer, *before = (double*)work->state.answer;
     double hard = 1.0 - hold->kept, part = hard * hard, square = now->h * now->h, rate = 1.0 / square;
-    bool first = IsFirst(now);
+    bool first = IsFirstToggle(now);
     for (int i = 0; i < count; ++i)
     {
         if (first)

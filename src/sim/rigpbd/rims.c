@@ -16,7 +16,7 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // The mesh
 
-static void SetGradients(snwRims* rims, const snwRimsDef* def, int element)
+static void SetRimGradients(snwRims* rims, const snwRimsDef* def, int element)
 {
     const int* corners = snwElements_Corners(def->elements, element);
     const snwVec3* rest = def->rest;
@@ -74,7 +74,7 @@ void snwRims_Create(snwArena* arena, const snwRimsDef* def, snwRims* rims)
     if (arena->failed)
         return;
     for (int i = 0; i < def->elements.count; ++i)
-        SetGradients(rims, def, i);
+        SetRimGradients(rims, def, i);
     ListSlots(rims);
 }
 

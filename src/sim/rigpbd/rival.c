@@ -167,7 +167,7 @@ static bool TurnIsGiven(const snwRival* rival, const snwRigTarget* target)
 }
 
 // Takes the coordinates in `fixed` from one vector, the others from another.
-static snwVec3 Blend(unsigned char fixed, snwVec3 given, snwVec3 other)
+static snwVec3 BlendGiven(unsigned char fixed, snwVec3 given, snwVec3 other)
 {
     return (snwVec3){(fixed & snw_fixedX) != 0 ? given.x : other.x, (fixed & snw_fixedY) != 0 ? given.y : other.y,
         (fixed & snw_fixedZ) != 0 ? given.z : other.z};
@@ -178,7 +178,7 @@ static void FixVertex(snwRival* rival, int handle, int vertex, const snwRigPose*
 {
     snwVec3 offset = snwVec3_Sub(rival->def.mesh.rest[vertex], rival->def.origins[handle]);
     snwVec3 place = snwVec3_Add(given->place, snwMat3_MulVec(given->linear, offset));
-    rival->x[vertex] = Blend(fixed, place, rival->x[vertex]);
+    rival->x[vertex] = BlendGiven(fixed, place, rival->x[vertex]);
     rival->fixed[vertex] |= fixed;
     rival->turns[vertex] = given->linear;
 }
@@ -200,7 +200,7 @@ static void FixVertices(snwRival* rival, const snwRigTarget* targets, const snwR
     }
 }
 
-static void ReadHandles(const snwRival* rival, const snwRigTarget* targets, snwRigPose* pose)
+static void ReadRivalHandles(const snwRival* rival, const snwRigTarget* targets, snwRigPose* pose)
 {
     const snwMat3* turns = snwArap_Turns(rival->arap);
     for (int k = 0; k < rival->def.weights->handleCount; ++k)
@@ -216,7 +216,7 @@ static void ReadHandles(const snwRival* rival, const snwRigTarget* targets, snwR
             snwVec3 offset = snwVec3_Sub(rival->def.origins[k], rival->def.mesh.rest[anchor]);
             place = snwVec3_Add(rival->x[anchor], snwMat3_MulVec(pose[k].linear, offset));
         }
-        pose[k].place = Blend(FixedAxes(rival, &targets[k]), targets[k].place, place);
+        pose[k].place = BlendGiven(FixedAxes(rival, &targets[k]), targets[k].place, place);
     }
 }
 
@@ -228,7 +228,7 @@ static snwResult StepArap(
     snwArapGiven given = {rival->fixed, rival->turns};
     snwResult result = snwArap_Solve(rival->arap, &given, iterations, rival->x, &report, message);
     if (result >= 0)
-        ReadHandles(rival, targets, pose);
+        ReadRivalHandles(rival, targets, pose);
     return result;
 }
 
@@ -238,7 +238,7 @@ static void StepFast(snwRival* rival, const snwRigTarget* targets, int iteration
     for (int k = 0; k < rival->def.weights->handleCount; ++k)
     {
         rival->fixed[k] = FixedAxes(rival, &targets[k]);
-        pose[k].place = Blend(rival->fixed[k], targets[k].place, pose[k].place);
+        pose[k].place = BlendGiven(rival->fixed[k], targets[k].place, pose[k].place);
         if (!TurnIsGiven(rival, &targets[k]))
             continue;
         rival->fixed[k] |= snw_fixedTurn;

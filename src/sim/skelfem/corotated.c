@@ -10,8 +10,8 @@
 
 enum
 {
-    snw_blockGrain = 64, // of eight tets
-    snw_rowGrain = 512
+    corotated_blockGrain = 64, // of eight tets
+    corotated_rowGrain = 512
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -254,14 +254,14 @@ static void RunRotate(int begin, int end, void* data)
 void snwCorotated_Rotate(snwCorotated* flesh, const snwVec3* positions)
 {
     snwCorotatedLoop loop = {.flesh = flesh, .positions = positions};
-    snwParallelFor(flesh->context, flesh->blockCount, snw_blockGrain, RunRotate, &loop);
+    snwParallelFor(flesh->context, flesh->blockCount, corotated_blockGrain, RunRotate, &loop);
 }
 
 void snwCorotated_Turn(snwCorotated* flesh, const snwQuatBlock* rotations)
 {
     snwCorotatedLoop loop = {.flesh = flesh};
     memcpy(flesh->rotations, rotations, (size_t)flesh->blockCount * sizeof *rotations);
-    snwParallelFor(flesh->context, flesh->blockCount, snw_blockGrain, RunTurn, &loop);
+    snwParallelFor(flesh->context, flesh->blockCount, corotated_blockGrain, RunTurn, &loop);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ static void UnpackStop(const snwCorotated* flesh, const snwTetStop* stop, int ve
 }
 
 // To the blocks off the diagonal, one tet after the other: they are few.
-static void AddStops(snwCorotated* flesh)
+static void AddStopBlocks(snwCorotated* flesh)
 {
     for (int n = 0; n < flesh->stopCount; ++n)
     {
@@ -339,18 +339,18 @@ static void AddStops(snwCorotated* flesh)
 void snwCorotated_Assemble(snwCorotated* flesh, const double* added)
 {
     snwCorotatedLoop loop = {.flesh = flesh, .added = added};
-    snwParallelFor(flesh->context, flesh->graph->rows, snw_rowGrain, RunUpper, &loop);
-    AddStops(flesh);
-    snwParallelFor(flesh->context, flesh->graph->rows, snw_rowGrain, RunDiagonal, &loop);
+    snwParallelFor(flesh->context, flesh->graph->rows, corotated_rowGrain, RunUpper, &loop);
+    AddStopBlocks(flesh);
+    snwParallelFor(flesh->context, flesh->graph->rows, corotated_rowGrain, RunDiagonal, &loop);
     if (added != NULL)
-        snwParallelFor(flesh->context, flesh->vertexCount, snw_rowGrain, AddDiagonal, &loop);
+        snwParallelFor(flesh->context, flesh->vertexCount, corotated_rowGrain, AddDiagonal, &loop);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Element by element
 
 // The turned gradient of a corner; the first one's without its rounding, so that all four sum to nothing.
-static snwVec3 Gradient(const snwCorotated* flesh, int e, int corner)
+static snwVec3 ShapeGradient(const snwCorotated* flesh, int e, int corner)
 {
     const float(*g)[4] = flesh->turned[e].g;
     double out[3];
@@ -377,7 +377,7 @@ void snwCorotated_GetUpper(const snwCorotated* flesh, int k, double block[9])
     for (int n = flesh->partStarts[k]; n < flesh->partStarts[k + 1]; ++n)
     {
         int e = flesh->parts[n] / 16;
-        snwVec3 a = Gradient(flesh, e, flesh->parts[n] / 4 % 4), b = Gradient(flesh, e, flesh->parts[n] % 4);
+        snwVec3 a = ShapeGradient(flesh, e, flesh->parts[n] / 4 % 4), b = ShapeGradient(flesh, e, flesh->parts[n] % 4);
         double ratio = (double)flesh->turned[e].g[0][3], dot = snwVec3_Dot(a, b);
         for (int c = 0; c < 3; ++c)
             for (int r = 0; r < 3; ++r)
@@ -388,8 +388,8 @@ void snwCorotated_GetUpper(const snwCorotated* flesh, int k, double block[9])
 void snwCorotated_Multiply(snwCorotated* flesh, const double* added, const snwVec3* x, snwVec3* y)
 {
     snwCorotatedLoop loop = {.flesh = flesh, .added = added, .x = x, .y = y};
-    snwParallelFor(flesh->context, flesh->tetCount, snw_rowGrain, RunMakeStress, &loop);
-    snwParallelFor(flesh->context, flesh->vertexCount, snw_rowGrain, RunSumStress, &loop);
+    snwParallelFor(flesh->context, flesh->tetCount, corotated_rowGrain, RunMakeStress, &loop);
+    snwParallelFor(flesh->context, flesh->vertexCount, corotated_rowGrain, RunSumStress, &loop);
     for (int n = 0; n < flesh->stopCount; ++n)
     {
         int vertices[4];
@@ -414,7 +414,7 @@ typedef struct Correcting
 } Correcting;
 
 // missing holds A u: it becomes f - A u.
-static double FindMissing(int begin, int end, void* data)
+static double FindMissingForces(int begin, int end, void* data)
 {
     const Correcting* c = data;
     double sum = 0;
@@ -441,7 +441,7 @@ snwGridReport snwCorotated_Solve(snwCorotated* flesh, snwMultigrid* grid, const 
     Correcting c = {held, f, u, flesh->missing, flesh->step};
     memset(u, 0, (size_t)count * sizeof *u);
     memset(flesh->missing, 0, (size_t)count * sizeof *flesh->missing);
-    double start = snwParallelSum(context, count, snw_rowGrain, FindMissing, &c), now = start;
+    double start = snwParallelSum(context, count, corotated_rowGrain, FindMissingForces, &c), now = start;
     snwGridReport report = {.finite = isfinite(start)};
 
     // A turn ends where the floats' residual says little any more. That is early in the first, whose solution is large
@@ -464,9 +464,9 @@ snwGridReport snwCorotated_Solve(snwCorotated* flesh, snwMultigrid* grid, const 
         if (!part.finite || part.iterations == 0)
             break;
 
-        snwParallelFor(context, count, snw_rowGrain, AddStep, &c);
+        snwParallelFor(context, count, corotated_rowGrain, AddStep, &c);
         snwCorotated_Multiply(flesh, added, u, flesh->missing);
-        now = snwParallelSum(context, count, snw_rowGrain, FindMissing, &c);
+        now = snwParallelSum(context, count, corotated_rowGrain, FindMissingForces, &c);
         report.finite = isfinite(now);
     }
 

@@ -213,7 +213,7 @@ static const snwMeasureInfo s_measures[snw_skelfemMeasureCount] = {
 // ---------------------------------------------------------------------------------------------------------------------
 // Scratch
 
-static snwResult CreateScratch(snwSim* sim, snwMessage* message)
+static snwResult CreateSkelfemScratch(snwSim* sim, snwMessage* message)
 {
     snwSkelfemScratch* scratch = snwArena_Alloc(&sim->arena, 1, sizeof *scratch);
     sim->scratch = scratch;
@@ -229,7 +229,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     return result < 0 ? result : snwSkelfem_CreateTouches(sim, message);
 }
 
-static void DestroyScratch(snwSim* sim)
+static void DestroySkelfemScratch(snwSim* sim)
 {
     const snwSkelfemScratch* scratch = sim->scratch;
     for (int i = 0; i < sim->bodyCount && scratch != NULL && scratch->bodies != NULL; ++i)
@@ -255,7 +255,7 @@ static void MakeGroups(snwSim* sim)
         scratch->groups[scratch->groupCount++] = (snwSkelfemGroup){.props = true};
 }
 
-static bool IsNear(const snwSim* sim, const snwSkelfemGroup* group)
+static bool IsGroupNear(const snwSim* sim, const snwSkelfemGroup* group)
 {
     bool near = group->props;
     for (int i = group->first; i < group->end; ++i)
@@ -279,7 +279,7 @@ static double EnoughOf(const snwSim* sim, const snwSkelfemGroup* group, double f
 }
 
 // Newton's steps and learning by turns, until nothing moves any more by what counts.
-static void Solve(snwSim* sim)
+static void SolveBodies(snwSim* sim)
 {
     snwSkelfemScratch* scratch = sim->scratch;
     int newton = (int)snwSkelfem_Setting(sim, snw_skelfemNewton);
@@ -296,7 +296,7 @@ static void Solve(snwSim* sim)
         {
             // What nothing is near needs no more rounds than it asked for.
             snwSkelfemGroup* group = &scratch->groups[i];
-            if (round > 0 && !IsNear(sim, group) && (round >= newton || group->longest <= group->enough))
+            if (round > 0 && !IsGroupNear(sim, group) && (round >= newton || group->longest <= group->enough))
                 continue;
             group->longest = snwSkelfem_Iterate(sim, group);
             if (round == 0)
@@ -317,7 +317,7 @@ static void Solve(snwSim* sim)
     }
 }
 
-static void Tell(snwSim* sim, int index)
+static void TellTally(snwSim* sim, int index)
 {
     const snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     snwSim_SetResidual(sim, index, body->tally.longest, "more skelfem.newton, or more substeps");
@@ -327,7 +327,7 @@ static void Tell(snwSim* sim, int index)
     snwSkelfem_TellHeld(sim, index);
 }
 
-static snwResult Step(snwSim* sim, double h, snwMessage* message)
+static snwResult StepSkelfem(snwSim* sim, double h, snwMessage* message)
 {
     for (int i = 0; i < sim->bodyCount; ++i)
     {
@@ -349,12 +349,12 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
         snwSkelfem_ChooseStart(sim, i);
     snwSim_EndStage(sim, skelfem_stageBegin);
 
-    Solve(sim);
+    SolveBodies(sim);
 
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         if (sim->lastSubstep)
-            Tell(sim, i);
+            TellTally(sim, i);
         snwSkelfem_Finish(sim, i, h);
         snwSkelfem_TellGain(sim, i);
     }
@@ -372,7 +372,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // What it tells
 
-static void GetMeasures(const snwSim* sim, int index, double* values)
+static void GetSkelfemMeasures(const snwSim* sim, int index, double* values)
 {
     const snwSkelfemTally* tally = &snwSkelfem_Body(sim, index)->tally;
     values[snw_skelfemMeasureNewton] = tally->newton;
@@ -405,10 +405,10 @@ const snwMethod snwSkelfemMethod = {
     .bodyStateSize = snwSkelfem_StateSize,
     .initBody = snwSkelfem_InitBody,
     .isSound = snwSkelfem_IsSound,
-    .createScratch = CreateScratch,
-    .destroyScratch = DestroyScratch,
-    .step = Step,
+    .createScratch = CreateSkelfemScratch,
+    .destroyScratch = DestroySkelfemScratch,
+    .step = StepSkelfem,
     .getVertices = snwSkelfem_GetVertices,
     .getBones = snwSkelfem_GetBones,
-    .getMeasures = GetMeasures,
+    .getMeasures = GetSkelfemMeasures,
 };

@@ -63,7 +63,7 @@ void snwSkelfem_DestroyModel(snwContext* context, void* model)
 // ---------------------------------------------------------------------------------------------------------------------
 // State
 
-static snwSkelfemState LayOut(const snwSkelfemModel* model, snwLayout* layout)
+static snwSkelfemState LayOutSkelfemState(const snwSkelfemModel* model, snwLayout* layout)
 {
     size_t n = (size_t)model->vertexCount;
     size_t anchors = (size_t)model->character->touchCount * snw_anchorsPerVertex;
@@ -96,13 +96,13 @@ static snwSkelfemState LayOut(const snwSkelfemModel* model, snwLayout* layout)
 size_t snwSkelfem_StateSize(const void* model)
 {
     snwLayout layout = {0};
-    LayOut(model, &layout);
+    LayOutSkelfemState(model, &layout);
     return layout.size;
 }
 
 snwSkelfemState snwSkelfem_PlaceState(const snwSkelfemModel* model, void* bytes)
 {
-    return LayOut(model, &(snwLayout){.bytes = bytes});
+    return LayOutSkelfemState(model, &(snwLayout){.bytes = bytes});
 }
 
 void snwSkelfem_InitBody(snwSim* sim, int index)

@@ -115,7 +115,7 @@ static bool IsConsistent(const snwSim* sim)
 
 // Masses and moduli of the materials as they are now. The matrix has damping in its moduli: beta times the rate of the
 // rule beside 1.
-static snwResult SetMaterials(snwSim* sim, int index, snwMessage* message)
+static snwResult SetSkelfemMaterials(snwSim* sim, int index, snwMessage* message)
 {
     static const double s_stop =
         100; // times the modulus of flesh that is pressed from one side: more than it ever bears
@@ -165,7 +165,7 @@ static bool IsDamped(const snwSim* sim, int index)
 }
 
 // Pins of the scene and of hands.
-static void SetHeld(snwSim* sim, int index)
+static void SetSkelfemHeld(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     memset(body->held, 0, (size_t)body->model->vertexCount);
@@ -195,8 +195,8 @@ void snwSkelfem_MoveHeld(snwSim* sim, int index)
 snwResult snwSkelfem_Prepare(snwSim* sim, int index, snwMessage* message)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
-    snwResult result = SetMaterials(sim, index, message);
-    SetHeld(sim, index);
+    snwResult result = SetSkelfemMaterials(sim, index, message);
+    SetSkelfemHeld(sim, index);
     body->tally = (snwSkelfemTally){0};
     return result;
 }
@@ -204,7 +204,7 @@ snwResult snwSkelfem_Prepare(snwSim* sim, int index, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Hands: the spring of grip.h, F = K g within its limit; energy K |g|^2 / 2, Huber's beyond
 
-static snwVec3 MiddleOf(const snwGrip* grip, const snwVec3* positions)
+static snwVec3 GripMiddle(const snwGrip* grip, const snwVec3* positions)
 {
     snwVec3 sum = {0, 0, 0};
     for (int i = 0; i < grip->count; ++i)
@@ -235,7 +235,7 @@ static void BeginHands(snwSim* sim, int index)
             continue;
         }
 
-        snwGrip_Begin(sim, slot, MiddleOf(grip, body->before), body->before[grip->vertex]);
+        snwGrip_Begin(sim, slot, GripMiddle(grip, body->before), body->before[grip->vertex]);
 
         // A single vertex shall go `strength` of its way: K = s / (1 - s) of what holds it back.
         double strength = fmin(sim->grabs[slot].value, 0.999);
@@ -249,7 +249,7 @@ static void BeginHands(snwSim* sim, int index)
 static double PullHand(const snwSim* sim, int slot, const snwVec3* positions)
 {
     snwGrip* grip = &sim->grips[slot];
-    snwVec3 gap = snwGrip_Gap(sim, slot, MiddleOf(grip, positions));
+    snwVec3 gap = snwGrip_Gap(sim, slot, GripMiddle(grip, positions));
     double way = snwVec3_Length(gap), force = grip->stiffness * way;
     bool limited = force > grip->most;
     grip->pull = snwVec3_Scale(gap, limited ? grip->most / way : grip->stiffness);
@@ -288,7 +288,7 @@ static double HandStiffness(const snwSim* sim, int slot, int index)
     if (snwVec3_Length(grip->pull) < 0.999 * grip->most)
         return grip->stiffness;
     return grip->most /
-           snwVec3_Length(snwGrip_Gap(sim, slot, MiddleOf(grip, snwSkelfem_Body(sim, index)->state.positions)));
+           snwVec3_Length(snwGrip_Gap(sim, slot, GripMiddle(grip, snwSkelfem_Body(sim, index)->state.positions)));
 }
 
 // K a a^T is no more than K diag(a), since shares a sum up to 1: it stays within the diagonal.
@@ -325,7 +325,7 @@ void snwSkelfem_MultiplyHands(const snwSim* sim, int index, const snwVec3* x, sn
             continue;
         const snwGrip* grip = &sim->grips[slot];
         double stiffness = HandStiffness(sim, slot, index);
-        snwVec3 middle = MiddleOf(grip, x);
+        snwVec3 middle = GripMiddle(grip, x);
         for (int i = 0; i < grip->count; ++i)
         {
             int v = grip->parts[i].vertex;
@@ -388,7 +388,7 @@ static double SumTets(int begin, int end, void* data)
     return energy;
 }
 
-static NewtonLoop MakeLoop(const snwSim* sim, int index)
+static NewtonLoop MakeNewtonLoop(const snwSim* sim, int index)
 {
     const snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     double damping = snwSkelfem_Setting(sim, snw_skelfemDamping);
@@ -401,7 +401,7 @@ static NewtonLoop MakeLoop(const snwSim* sim, int index)
 static double Objective(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
-    NewtonLoop loop = MakeLoop(sim, index);
+    NewtonLoop loop = MakeNewtonLoop(sim, index);
     body->energy = snwElasticity_Evaluate(body->elasticity, body->state.positions, body->state.rotations);
     double sum = body->energy.elastic + body->energy.damping;
     sum += snwParallelSum(sim->context, body->model->vertexCount, snw_skelfemGrain, SumInertia, &loop);
@@ -446,7 +446,7 @@ static void MaskHeld(int begin, int end, void* data)
 static void FindDescent(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
-    NewtonLoop loop = MakeLoop(sim, index);
+    NewtonLoop loop = MakeNewtonLoop(sim, index);
     int count = body->model->vertexCount;
     snwParallelFor(sim->context, count, snw_skelfemGrain, BeginGradient, &loop);
     AddConsistentInertia(&loop);
@@ -617,7 +617,7 @@ static void AssembleMatrix(snwSim* sim, int index)
 
     snwCorotated_SetStops(body->matrix, stops, stopCount);
 
-    snwCorotated_ScaleMasses(body->matrix, MakeLoop(sim, index).scale);
+    snwCorotated_ScaleMasses(body->matrix, MakeNewtonLoop(sim, index).scale);
     snwCorotated_Turn(body->matrix, body->state.rotations);
     snwCorotated_Assemble(body->matrix, body->added);
 
@@ -646,7 +646,7 @@ static double GroupObjective(const snwSim* sim, const snwSkelfemGroup* group)
 }
 
 // J: what of the objective rounding may hide.
-static double SizeOf(const snwSim* sim, const snwSkelfemGroup* group, double objective)
+static double SizeOfObjective(const snwSim* sim, const snwSkelfemGroup* group, double objective)
 {
     double size = fabs(objective);
     for (int i = group->first; i < group->end; ++i)
@@ -675,7 +675,7 @@ static double SearchLine(snwSim* sim, const snwSkelfemGroup* group, double start
     {
         newton_mostTrials = 12
     };
-    double slack = 64 * DBL_EPSILON * SizeOf(sim, group, start), share = 1;
+    double slack = 64 * DBL_EPSILON * SizeOfObjective(sim, group, start), share = 1;
 
     // Where the search begins, for bodies and props.
     for (int i = group->first; i < group->end; ++i)
@@ -707,7 +707,7 @@ static double SearchLine(snwSim* sim, const snwSkelfemGroup* group, double start
     return 0;
 }
 
-static double LongestWay(const snwSim* sim, const snwSkelfemGroup* group)
+static double LongestGroupWay(const snwSim* sim, const snwSkelfemGroup* group)
 {
     const snwSkelfemScratch* scratch = sim->scratch;
     double most = 0;
@@ -741,14 +741,14 @@ double snwSkelfem_Iterate(snwSim* sim, snwSkelfemGroup* group)
         share = slope > 0 ? SearchLine(sim, group, start, slope) : 0;
 
         // What rounding hides of the objective is not worth another way.
-        if (share > 0 || (slope >= 0 && slope <= 1e-11 * SizeOf(sim, group, start)))
+        if (share > 0 || (slope >= 0 && slope <= 1e-11 * SizeOfObjective(sim, group, start)))
             break;
         for (int i = group->first; i < group->end && way == snw_wayAsSet; ++i)
             snwSkelfem_Body(sim, i)->tally.fallbacks++;
     }
 
     // How far the group went, for whoever asks whether it has settled.
-    double longest = share * LongestWay(sim, group);
+    double longest = share * LongestGroupWay(sim, group);
     group->share = share > 0 ? share : 1; // nothing is left to go
     for (int i = group->first; i < group->end; ++i)
         snwSkelfem_Body(sim, i)->tally.longest = longest;

@@ -33,7 +33,7 @@ static snwSkelfemTwist MulAddTwist(snwSkelfemTwist a, double s, snwSkelfemTwist 
     return (snwSkelfemTwist){snwVec3_MulAdd(a.move, s, b.move), snwVec3_MulAdd(a.turn, s, b.turn)};
 }
 
-static void AddForce(snwSkelfemTwist* sum, snwVec3 arm, snwVec3 force)
+static void AddForceToTwist(snwSkelfemTwist* sum, snwVec3 arm, snwVec3 force)
 {
     sum->move = snwVec3_Add(sum->move, force);
     sum->turn = snwVec3_Add(sum->turn, snwVec3_Cross(arm, force));
@@ -71,7 +71,7 @@ static void FactorSix(snwSkelfemProp* prop)
             l[r][k] /= l[k][k];
 }
 
-static snwSkelfemTwist SolveSix(snwSkelfemProp* prop, snwSkelfemTwist right)
+static snwSkelfemTwist SolveProp(snwSkelfemProp* prop, snwSkelfemTwist right)
 {
     double(*l)[6] = prop->factor;
     double x[6] = {right.move.x, right.move.y, right.move.z, right.turn.x, right.turn.y, right.turn.z};
@@ -156,7 +156,7 @@ void snwSkelfem_AssembleProps(snwSim* sim)
                 continue;
 
             // Touches that couple count twice: M must not be less than A (see above).
-            AddForce(&prop->force, touch->arm[side], side == 0 ? force : snwVec3_Negate(force));
+            AddForceToTwist(&prop->force, touch->arm[side], side == 0 ? force : snwVec3_Negate(force));
             AddSide(prop, touch->arm[side], snwMat3_Scale(touch->block, snwSkelfem_Couples(touch) ? 2 : 1));
         }
     }
@@ -241,7 +241,7 @@ typedef struct SolveLoop
     double factor;
 } SolveLoop;
 
-static double DotRange(int begin, int end, void* data)
+static double DotVectorRange(int begin, int end, void* data)
 {
     const SolveLoop* loop = data;
     double sum = 0;
@@ -250,7 +250,7 @@ static double DotRange(int begin, int end, void* data)
     return sum;
 }
 
-static double Dot(snwSim* sim, const snwSkelfemGroup* group, VectorName a, VectorName b)
+static double DotGroup(snwSim* sim, const snwSkelfemGroup* group, VectorName a, VectorName b)
 {
     snwSkelfemScratch* scratch = sim->scratch;
     double sum = 0;
@@ -258,7 +258,7 @@ static double Dot(snwSim* sim, const snwSkelfemGroup* group, VectorName a, Vecto
     {
         snwSkelfemBody* body = &scratch->bodies[i];
         SolveLoop loop = {.a = OfBody(body, a), .b = OfBody(body, b)};
-        sum += snwParallelSum(sim->context, body->model->vertexCount, snw_skelfemGrain, DotRange, &loop);
+        sum += snwParallelSum(sim->context, body->model->vertexCount, snw_skelfemGrain, DotVectorRange, &loop);
     }
     for (int p = 0; p < sim->def->propCount && group->props; ++p)
         sum += DotTwist(*OfProp(&scratch->props[p], a), *OfProp(&scratch->props[p], b));
@@ -324,7 +324,7 @@ static void Couple(snwSkelfemScratch* scratch, const snwSkelfemTouch* touch)
         snwSkelfemBody* body = prop == NULL ? &scratch->bodies[side == 0 ? row->body : row->other] : NULL;
 
         if (prop != NULL)
-            AddForce(
+            AddForceToTwist(
                 &prop->product, touch->arm[side], snwVec3_MulAdd(force, -2, snwMat3_MulVec(touch->block, ways[side])));
         else if (side == 0)
             AddToVertex(body, row->vertex, snwVec3_MulAdd(force, -2, snwMat3_MulVec(touch->block, ways[0])));
@@ -338,7 +338,7 @@ static void Couple(snwSkelfemScratch* scratch, const snwSkelfemTouch* touch)
 }
 
 // product = A conjugate
-static void Multiply(snwSim* sim, const snwSkelfemGroup* group)
+static void MultiplyGroup(snwSim* sim, const snwSkelfemGroup* group)
 {
     snwSkelfemScratch* scratch = sim->scratch;
     for (int i = group->first; i < group->end; ++i)
@@ -362,14 +362,14 @@ static void Guess(snwSim* sim, const snwSkelfemGroup* group)
     {
         snwSkelfemBody* body = &scratch->bodies[i];
         SolveLoop loop = {.a = body->residual, .b = body->residual};
-        double size = snwParallelSum(sim->context, body->model->vertexCount, snw_skelfemGrain, DotRange, &loop);
+        double size = snwParallelSum(sim->context, body->model->vertexCount, snw_skelfemGrain, DotVectorRange, &loop);
         if (size > 0)
             snwMultigrid_Guess(body->grid, sqrt(size), body->residual, body->guess);
         else
             memset(body->guess, 0, (size_t)body->model->vertexCount * sizeof *body->guess);
     }
     for (int p = 0; p < sim->def->propCount && group->props; ++p)
-        scratch->props[p].guess = SolveSix(&scratch->props[p], scratch->props[p].residual);
+        scratch->props[p].guess = SolveProp(&scratch->props[p], scratch->props[p].residual);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -396,7 +396,7 @@ static bool SolveTogether(snwSim* sim, const snwSkelfemGroup* group)
     for (;; ++cycles)
     {
         Guess(sim, group);
-        rz = Dot(sim, group, solve_residual, solve_guess);
+        rz = DotGroup(sim, group, solve_residual, solve_guess);
         if (cycles == 0)
             start = rz;
         if (!(rz > tolerance * tolerance * start) || cycles == most)
@@ -411,8 +411,8 @@ static bool SolveTogether(snwSim* sim, const snwSkelfemGroup* group)
         before = rz;
 
         // The step of conjugate gradients; where curvature is lost it ends.
-        Multiply(sim, group);
-        double curvature = Dot(sim, group, solve_conjugate, solve_product);
+        MultiplyGroup(sim, group);
+        double curvature = DotGroup(sim, group, solve_conjugate, solve_product);
         if (!(curvature > 0))
             break;
 
@@ -457,7 +457,7 @@ static bool SolveApart(snwSim* sim, const snwSkelfemGroup* group, snwGridSolver 
 
     // Props are six unknowns each: solved exactly.
     for (int p = 0; p < sim->def->propCount && group->props; ++p)
-        scratch->props[p].direction = SolveSix(&scratch->props[p], scratch->props[p].force);
+        scratch->props[p].direction = SolveProp(&scratch->props[p], scratch->props[p].force);
     return finite;
 }
 
@@ -490,6 +490,6 @@ double snwSkelfem_Solve(snwSim* sim, const snwSkelfemGroup* group, snwSkelfemWay
         finite = SolveTogether(sim, group);
     else
         finite = SolveApart(sim, group, solver);
-    double slope = Dot(sim, group, solve_force, solve_direction);
+    double slope = DotGroup(sim, group, solve_force, solve_direction);
     return finite && isfinite(slope) ? slope : -1;
 }

@@ -28,7 +28,7 @@ typedef struct TimeLoop
 } TimeLoop;
 
 // Where inertia leads with the velocity alone.
-static void PredictVertices(int begin, int end, void* data)
+static void PredictFreeVertices(int begin, int end, void* data)
 {
     const TimeLoop* loop = data;
     snwSkelfemBody* body = loop->body;
@@ -43,7 +43,7 @@ static void PredictVertices(int begin, int end, void* data)
 }
 
 // Pushes on single vertices, or on all of a body by their masses.
-static void AddPushes(snwSim* sim, int index)
+static void AddSkelfemPushes(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     for (int i = 0; i < sim->grabCount; ++i)
@@ -66,8 +66,8 @@ void snwSkelfem_Predict(snwSim* sim, int index, double h)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     TimeLoop loop = {.body = body, .step = {.h = h}, .gravity = sim->state->gravity};
-    snwParallelFor(sim->context, body->model->vertexCount, snw_skelfemGrain, PredictVertices, &loop);
-    AddPushes(sim, index);
+    snwParallelFor(sim->context, body->model->vertexCount, snw_skelfemGrain, PredictFreeVertices, &loop);
+    AddSkelfemPushes(sim, index);
     snwSkelfem_MoveHeld(sim, index);
 }
 

@@ -92,7 +92,7 @@ static snwVec3 NormalOf(const snwResponse* response, const snwSkelfemTouch* touc
 }
 
 // Where the first side is touched, in the world.
-static snwVec3 PointOf(const snwSim* sim, const snwSkelfemTouch* touch, snwVec3 normal)
+static snwVec3 PointOfTouch(const snwSim* sim, const snwSkelfemTouch* touch, snwVec3 normal)
 {
     const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
     if (touch->solid != NULL)
@@ -106,7 +106,7 @@ static snwVec3 PointOf(const snwSim* sim, const snwSkelfemTouch* touch, snwVec3 
 static double GapOf(const snwSim* sim, const snwSkelfemTouch* touch, snwVec3 normal)
 {
     const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
-    snwVec3 at = PointOf(sim, touch, normal), other;
+    snwVec3 at = PointOfTouch(sim, touch, normal), other;
     if (touch->solid != NULL)
         other = touch->solid->point;
     else if (touch->pair->kind == snw_touchFlesh)
@@ -141,7 +141,7 @@ static snwVec3 SlipOf(const snwSim* sim, const snwSkelfemTouch* touch, snwVec3 n
     return snwVec3_MulAdd(slip, -snwVec3_Dot(slip, normal), normal);
 }
 
-static snwFriction FrictionOf(const snwSkelfemTouch* touch)
+static snwFriction FrictionOfTouch(const snwSkelfemTouch* touch)
 {
     return touch->solid != NULL ? touch->solid->friction : touch->pair->friction;
 }
@@ -183,7 +183,7 @@ static void AddTouch(snwSkelfemScratch* scratch, const snwSkelfemTouch* touch)
         scratch->touches[scratch->touchCount++] = *touch;
 }
 
-static int AnchorOf(const snwSkelfemTouch* touch)
+static int AnchorOfTouch(const snwSkelfemTouch* touch)
 {
     return touch->solid != NULL ? touch->solid->anchor : touch->pair->anchor;
 }
@@ -194,9 +194,9 @@ static int FirstBodyOf(const snwSkelfemTouch* touch)
 }
 
 // What a touch knows from the last substep: the load that its anchor bore.
-static void Remember(const snwSim* sim, snwSkelfemTouch* touch)
+static void RecallTouch(const snwSim* sim, snwSkelfemTouch* touch)
 {
-    int body = FirstBodyOf(touch), anchor = AnchorOf(touch);
+    int body = FirstBodyOf(touch), anchor = AnchorOfTouch(touch);
     const snwPairRow* row = touch->pair;
     if (body < 0 && row->kind == snw_touchFlesh) // a point of a prop: what it pushed its triangle with
     {
@@ -209,7 +209,7 @@ static void Remember(const snwSim* sim, snwSkelfemTouch* touch)
         }
 
         touch->push = squares > 0 ? sum / squares : 0;
-        touch->grip = FrictionOf(touch).fixed * touch->push;
+        touch->grip = FrictionOfTouch(touch).fixed * touch->push;
     }
 
     if (body < 0 || anchor < 0)
@@ -224,10 +224,10 @@ static void Remember(const snwSim* sim, snwSkelfemTouch* touch)
     touch->push = fmax(0, snwVec3_Dot(load, normal));
     if (anchored)
         touch->drag = snwVec3_MulAdd(load, -snwVec3_Dot(load, normal), normal);
-    touch->grip = FrictionOf(touch).fixed * touch->push;
+    touch->grip = FrictionOfTouch(touch).fixed * touch->push;
 }
 
-static void ShowBody(snwSim* sim, int index)
+static void ShowSkelfemBody(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     for (int i = 0; i < body->model->vertexCount; ++i)
@@ -270,7 +270,7 @@ void snwSkelfem_GatherTouches(snwSim* sim, double h)
     for (int i = 0; i < sim->bodyCount; ++i)
     {
         snwSkelfemBody* body = snwSkelfem_Body(sim, i);
-        ShowBody(sim, i);
+        ShowSkelfemBody(sim, i);
         for (int v = 0; v < body->model->vertexCount; ++v)
             snwRow_SetPlace(body->touchBefore, v, *sim->bodies[i].origin, body->before[v]);
         snwTouchDef touch = {.positions = body->touchRows, .before = body->touchBefore, .anchors = body->state.anchors};
@@ -286,14 +286,14 @@ void snwSkelfem_GatherTouches(snwSim* sim, double h)
             snwSkelfemTouch touch = {.body = b, .solid = snwResponse_GetSolid(scratch->response, b, i)};
             if (touch.solid == NULL)
                 break;
-            Remember(sim, &touch);
+            RecallTouch(sim, &touch);
             AddTouch(scratch, &touch);
         }
 
     for (int i = 0; i < scratch->response->pairCount; ++i)
     {
         snwSkelfemTouch touch = {.body = -1, .pair = &scratch->response->pairs[i]};
-        Remember(sim, &touch);
+        RecallTouch(sim, &touch);
         AddTouch(scratch, &touch);
     }
 
@@ -439,7 +439,7 @@ void snwSkelfem_LookAtTouches(snwSim* sim)
         touch->closes = touch->met && force.push == 0;
         touch->met = false;
         touch->block = BlockOf(touch, &force);
-        snwVec3 at = PointOf(sim, touch, force.normal);
+        snwVec3 at = PointOfTouch(sim, touch, force.normal);
         if (row != NULL && row->body < 0)
             touch->arm[0] = snwVec3_Sub(at, scratch->response->props[row->vertex].transform.position);
         if (row != NULL && row->kind == snw_touchProp)
@@ -447,7 +447,7 @@ void snwSkelfem_LookAtTouches(snwSim* sim)
     }
 }
 
-static void AddBlock(double* diagonal, int row, snwMat3 block, double weight)
+static void AddWeightedBlock(double* diagonal, int row, snwMat3 block, double weight)
 {
     double* d = diagonal + 9 * (size_t)row;
     for (int r = 0; r < 3; ++r)
@@ -465,9 +465,10 @@ void snwSkelfem_AddTouchBlocks(const snwSim* sim, int index, double* diagonal, c
         const snwPairRow* row = touch->pair;
         double twice = snwSkelfem_Couples(touch) ? 2 : 1;
         if (FirstBodyOf(touch) == index)
-            AddBlock(diagonal, rowOf[touch->solid != NULL ? touch->solid->vertex : row->vertex], touch->block, twice);
+            AddWeightedBlock(
+                diagonal, rowOf[touch->solid != NULL ? touch->solid->vertex : row->vertex], touch->block, twice);
         for (int k = 0; k < 3 && row != NULL && row->kind == snw_touchFlesh && row->other == index; ++k)
-            AddBlock(diagonal, rowOf[row->triangle[k]], touch->block, twice * row->weights[k]);
+            AddWeightedBlock(diagonal, rowOf[row->triangle[k]], touch->block, twice * row->weights[k]);
     }
 }
 
@@ -507,7 +508,7 @@ double snwSkelfem_LearnTouches(snwSim* sim, int round)
             deepest = fmax(deepest, fmin(fabs(push - touch->push) / k, fabs(gap + AllowedOf(touch))));
 
         // Coulomb's law with the push as it is now.
-        snwFriction friction = FrictionOf(touch);
+        snwFriction friction = FrictionOfTouch(touch);
         snwVec3 wanted = k > 0 ? snwVec3_MulAdd(touch->drag, -k, SlipOf(sim, touch, normal)) : (snwVec3){0, 0, 0};
         double length = snwVec3_Length(wanted);
         *sliding = length > friction.fixed * push;
@@ -529,7 +530,7 @@ double snwSkelfem_LearnTouches(snwSim* sim, int round)
 // The end of a substep
 
 // The response moves floats; flesh takes over by how much.
-static void TakeMoves(snwSim* sim, int index)
+static void TakeSkelfemMoves(snwSim* sim, int index)
 {
     snwSkelfemBody* body = snwSkelfem_Body(sim, index);
     for (int v = 0; v < body->model->vertexCount; ++v)
@@ -541,7 +542,7 @@ static void TakeMoves(snwSim* sim, int index)
 }
 
 // 1/kg: what flesh shows along the normal on both sides; props stand still.
-static double YieldOf(const snwSim* sim, const snwSkelfemTouch* touch)
+static double YieldOfTouch(const snwSim* sim, const snwSkelfemTouch* touch)
 {
     const snwPairRow* row = touch->pair;
     double sum = 0;
@@ -568,12 +569,12 @@ static void PushVertex(const snwSim* sim, int index, int vertex, snwVec3 push)
 
 // What rounds of learning left of an overlap, moved out along the normal: nothing ever ends inside of a solid. It
 // changes no velocity: a tenth of a millimetre in a six-hundredth of a second would be a kick of 6 cm/s.
-static void MoveOut(snwSim* sim, const snwSkelfemTouch* touch)
+static void MoveOutOfOverlap(snwSim* sim, const snwSkelfemTouch* touch)
 {
     const snwResponse* response = ((const snwSkelfemScratch*)sim->scratch)->response;
     const snwPairRow* row = touch->pair;
     snwVec3 normal = NormalOf(response, touch);
-    double gap = GapOf(sim, touch, normal) + AllowedOf(touch), yield = gap < 0 ? YieldOf(sim, touch) : 0;
+    double gap = GapOf(sim, touch, normal) + AllowedOf(touch), yield = gap < 0 ? YieldOfTouch(sim, touch) : 0;
     if (!(yield > 0))
         return;
     snwVec3 push = snwVec3_Scale(normal, -gap / yield);
@@ -625,7 +626,7 @@ void snwSkelfem_FinishTouches(snwSim* sim, double h)
         memset(
             state.loads, 0, (size_t)sim->bodies[b].character->touchCount * snw_anchorsPerVertex * sizeof *state.loads);
         memset(state.pressed, 0, (size_t)sim->bodies[b].character->def.vertexCount * sizeof *state.pressed);
-        ShowBody(sim, b);
+        ShowSkelfemBody(sim, b);
     }
 
     for (int i = 0; i < scratch->touchCount; ++i)
@@ -645,7 +646,7 @@ void snwSkelfem_FinishTouches(snwSim* sim, double h)
         for (int k = 0; k < 3 && row != NULL && row->body < 0 && row->kind == snw_touchFlesh; ++k)
             snwSkelfem_Body(sim, row->other)->state.pressed[row->triangle[k]] += row->weights[k] * touch->push;
 
-        int body = FirstBodyOf(touch), anchor = AnchorOf(touch);
+        int body = FirstBodyOf(touch), anchor = AnchorOfTouch(touch);
         snwVec3* load = body >= 0 && anchor >= 0 ? &snwSkelfem_Body(sim, body)->state.loads[anchor] : NULL;
         if (load != NULL && snwVec3_LengthSquared(*load) == 0)
             *load = snwVec3_MulAdd(touch->drag, touch->push, normal);
@@ -653,13 +654,13 @@ void snwSkelfem_FinishTouches(snwSim* sim, double h)
 
     for (int round = 0; round < touch_rounds; ++round)
         for (int i = 0; i < scratch->touchCount; ++i)
-            MoveOut(sim, &scratch->touches[i]);
+            MoveOutOfOverlap(sim, &scratch->touches[i]);
 
     for (int b = 0; b < sim->bodyCount; ++b)
     {
-        ShowBody(sim, b);
+        ShowSkelfemBody(sim, b);
         snwResponse_Catch(response, b);
-        TakeMoves(sim, b);
+        TakeSkelfemMoves(sim, b);
     }
 
     snwSim_FinishContacts(sim, response, snwSkelfem_Setting(sim, snw_skelfemDamping), h);

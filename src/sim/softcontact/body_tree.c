@@ -77,7 +77,7 @@ static snwSpatial MomentumOf(const snwLinkMass* mass, snwSpatial motion)
 // ---------------------------------------------------------------------------------------------------------------------
 // Making
 
-static snwResult CheckLinks(int linkCount, const snwLinkDef* links, snwMessage* message)
+static snwResult CheckTreeLinks(int linkCount, const snwLinkDef* links, snwMessage* message)
 {
     for (int i = 0; i < linkCount; ++i)
     {
@@ -96,7 +96,7 @@ snwResult snwBodyTree_Create(
     snwContext* context, int linkCount, const snwLinkDef* links, snwBodyTree* tree, snwMessage* message)
 {
     *tree = (snwBodyTree){.context = context, .linkCount = linkCount, .floats = linkCount > 0};
-    snwResult result = CheckLinks(linkCount, links, message);
+    snwResult result = CheckTreeLinks(linkCount, links, message);
     if (result != snw_ok)
         return result;
 

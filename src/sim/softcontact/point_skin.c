@@ -8,7 +8,7 @@
 // ---------------------------------------------------------------------------------------------------------------------
 // Making
 
-static snwResult CheckDef(const snwBodyTree* tree, const snwPointSkinDef* def, snwMessage* message)
+static snwResult CheckPointSkinDef(const snwBodyTree* tree, const snwPointSkinDef* def, snwMessage* message)
 {
     for (int i = 0; i < def->pointCount; ++i)
     {
@@ -50,7 +50,7 @@ static snwResult CheckDef(const snwBodyTree* tree, const snwPointSkinDef* def, s
     return snw_ok;
 }
 
-static bool Allocate(snwPointSkin* s, const snwBodyTree* tree, int edgeCount)
+static bool AllocatePointSkin(snwPointSkin* s, const snwBodyTree* tree, int edgeCount)
 {
     snwContext* context = s->context;
     size_t n = (size_t)s->count, links = (size_t)tree->linkCount, edges = 2 * (size_t)edgeCount;
@@ -138,7 +138,7 @@ static bool PutAnchors(snwPointSkin* s, const snwBodyTree* tree, const snwPointS
     return true;
 }
 
-static void PutEdges(snwPointSkin* s, const snwPointSkinDef* def)
+static void PutNeighbours(snwPointSkin* s, const snwPointSkinDef* def)
 {
     int* first = s->neighbourFirst + 1; // one further while it is filled
     for (int e = 0; e < def->edgeCount; ++e)
@@ -160,20 +160,20 @@ snwResult snwPointSkin_Create(
 {
     *skin = (snwPointSkin){.context = context, .count = def->pointCount, .firmness = 1};
     skin->capacity = def->capacity > 0 && def->capacity < def->pointCount ? def->capacity : def->pointCount;
-    snwResult result = CheckDef(tree, def, message);
+    snwResult result = CheckPointSkinDef(tree, def, message);
     if (result != snw_ok)
         return result;
 
     // Triangles are only for whoever looks for touches; forces go by edges.
     skin->triangleCount = def->triangleCount;
     skin->triangles = snwCopyArray(context, def->triangles, (size_t)def->triangleCount, sizeof *def->triangles);
-    if (skin->triangles == NULL || !Allocate(skin, tree, def->edgeCount) || !PutAnchors(skin, tree, def))
+    if (skin->triangles == NULL || !AllocatePointSkin(skin, tree, def->edgeCount) || !PutAnchors(skin, tree, def))
     {
         snwPointSkin_Free(skin);
         return snwFailMemory(message);
     }
 
-    PutEdges(skin, def);
+    PutNeighbours(skin, def);
 
     for (int i = 0; i < skin->count; ++i)
     {
@@ -427,7 +427,7 @@ static snwSpatial LoadBy(const Moments* sum, snwSpatial motion)
 }
 
 // matrix += T_a^T (moments) T_b, T being how velocities move a link.
-static void AddBlock(const snwBodyTree* tree, int a, int b, const Moments* sum, double* matrix)
+static void AddMomentsBlock(const snwBodyTree* tree, int a, int b, const Moments* sum, double* matrix)
 {
     int n = tree->freedom;
     for (int j = b; j >= 0; j = tree->links[j].joint.parentBone)
@@ -451,7 +451,7 @@ void snwPointSkin_AddMoved(const snwPointSkin* s, const snwBodyTree* tree, doubl
                 int i = s->moved[p];
                 AddMoments(&sum, s->masses[i], AlphaOf(s, i)[a], AlphaOf(s, i)[b]);
             }
-            AddBlock(tree, s->links[a], s->links[b], &sum, matrix);
+            AddMomentsBlock(tree, s->links[a], s->links[b], &sum, matrix);
         }
 }
 
@@ -466,7 +466,7 @@ static void AddAwake(const snwPointSkin* s, const snwBodyTree* tree, double* mat
                 int i = s->active[p];
                 AddMoments(&sum, s->masses[i], AlphaOf(s, i)[a], s->beta[p * s->linkCount + b]);
             }
-            AddBlock(tree, s->links[a], s->links[b], &sum, matrix);
+            AddMomentsBlock(tree, s->links[a], s->links[b], &sum, matrix);
         }
 }
 
@@ -483,7 +483,7 @@ static snwVec3 Pull(const snwPointSkin* s, int i)
 }
 
 // G of the points that are awake.
-static snwResult Invert(snwPointSkin* s, const snwSkinStep* step, snwMessage* message)
+static snwResult InvertAwakePoints(snwPointSkin* s, const snwSkinStep* step, snwMessage* message)
 {
     int n = s->activeCount;
     double h = step->h, hh = h * h * s->firmness;
@@ -544,7 +544,7 @@ static void PutRightSides(snwPointSkin* s, const snwBodyTree* tree, const snwSki
 }
 
 // beta = alpha - G m alpha, or 0 without D; still = G c.
-static void Multiply(snwPointSkin* s)
+static void MultiplyAwake(snwPointSkin* s)
 {
     int n = s->activeCount, links = s->linkCount;
     for (int p = 0; p < n; ++p)
@@ -577,13 +577,13 @@ snwResult snwPointSkin_Begin(snwPointSkin* s, const snwBodyTree* tree, const snw
 {
     if (s->inverseH != step->h || s->inverseImplicit != step->implicit || s->inverseFirmness != s->firmness)
     {
-        snwResult result = Invert(s, step, message);
+        snwResult result = InvertAwakePoints(s, step, message);
         if (result != snw_ok)
             return result;
     }
 
     PutRightSides(s, tree, step);
-    Multiply(s);
+    MultiplyAwake(s);
     AddAwake(s, tree, matrix);
     snwPointSkin_AddMoved(s, tree, matrix);
 
@@ -712,7 +712,7 @@ void snwPointSkin_Move(snwPointSkin* s, const snwBodyTree* tree, double h)
 // Conservation
 
 // The velocity of a point that is not part of a link.
-static snwVec3 VelocityOf(const snwPointSkin* s, const snwBodyTree* tree, int i)
+static snwVec3 VelocityOfPoint(const snwPointSkin* s, const snwBodyTree* tree, int i)
 {
     return s->awake[i] ? s->v[i] : VelocityBy(s, tree, AlphaOf(s, i));
 }
@@ -730,7 +730,7 @@ snwSpatial snwPointSkin_Momentum(const snwPointSkin* s, const snwBodyTree* tree)
     {
         if (!IsLoose(s, i))
             continue;
-        snwVec3 momentum = snwVec3_Scale(VelocityOf(s, tree, i), s->masses[i]);
+        snwVec3 momentum = snwVec3_Scale(VelocityOfPoint(s, tree, i), s->masses[i]);
         sum = snwSpatial_MulAdd(sum, 1, snwSpatial_OfForce(snwVec3_Sub(s->x[i], tree->origin), momentum));
     }
     return sum;
@@ -741,7 +741,7 @@ double snwPointSkin_KineticEnergy(const snwPointSkin* s, const snwBodyTree* tree
     double sum = 0;
     for (int i = 0; i < s->count; ++i)
         if (IsLoose(s, i))
-            sum += 0.5 * s->masses[i] * snwVec3_LengthSquared(VelocityOf(s, tree, i));
+            sum += 0.5 * s->masses[i] * snwVec3_LengthSquared(VelocityOfPoint(s, tree, i));
     return sum;
 }
 

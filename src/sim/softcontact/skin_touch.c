@@ -61,7 +61,7 @@ static void Bounds(const snwPointSkin* skin, double wider, double low[3], double
     }
 }
 
-static int CellAt(const Grid* grid, int axis, double at)
+static int CellOfGrid(const Grid* grid, int axis, double at)
 {
     double cell = (at - grid->low[axis]) / grid->cell[axis];
     return cell < 0 ? 0 : cell >= grid->cells[axis] ? grid->cells[axis] - 1 : (int)cell;
@@ -87,7 +87,7 @@ static bool MakeGrid(const snwPointSkin* from, const snwPointSkin* onto, double 
 }
 
 // Counting sort; points within a cell by number.
-static void PutPoints(snwSkinSearch* search, const snwPointSkin* from, const Grid* grid)
+static void PutGridPoints(snwSkinSearch* search, const snwPointSkin* from, const Grid* grid)
 {
     int cells = grid->cells[0] * grid->cells[1] * grid->cells[2], *first = search->first + 1;
     memset(search->first, 0, ((size_t)cells + 2) * sizeof *search->first);
@@ -102,8 +102,9 @@ static void PutPoints(snwSkinSearch* search, const snwPointSkin* from, const Gri
         if (!inside)
             continue;
 
-        search->cellOf[i] = (CellAt(grid, 2, at[2]) * grid->cells[1] + CellAt(grid, 1, at[1])) * grid->cells[0] +
-                            CellAt(grid, 0, at[0]);
+        search->cellOf[i] = (CellOfGrid(grid, 2, at[2]) * grid->cells[1] + CellOfGrid(grid, 1, at[1])) *
+                                grid->cells[0] +
+                            CellOfGrid(grid, 0, at[0]);
         ++first[search->cellOf[i] + 1];
     }
 
@@ -192,7 +193,7 @@ bool snwSkinSearch_Find(
     if (onto->triangleCount == 0 || from->triangleCount == 0 || !MakeGrid(from, onto, reach, &grid))
         return false;
 
-    PutPoints(search, from, &grid);
+    PutGridPoints(search, from, &grid);
     PutNormals(search, from);
 
     bool any = false;
@@ -209,7 +210,7 @@ bool snwSkinSearch_Find(
             const double p[3] = {(&facet.p[0].x)[c], (&facet.p[1].x)[c], (&facet.p[2].x)[c]};
             double least = fmin(fmin(p[0], p[1]), p[2]) - reach, most = fmax(fmax(p[0], p[1]), p[2]) + reach;
             far = far || most < grid.low[c] || least > grid.high[c];
-            low[c] = CellAt(&grid, c, least), high[c] = CellAt(&grid, c, most);
+            low[c] = CellOfGrid(&grid, c, least), high[c] = CellOfGrid(&grid, c, most);
         }
 
         if (far)

@@ -16,7 +16,7 @@ enum
 // ---------------------------------------------------------------------------------------------------------------------
 // Making
 
-static size_t Padded(size_t count)
+static size_t PaddedCount(size_t count)
 {
     return (count + 7) / 8 * 8;
 }
@@ -24,10 +24,12 @@ static size_t Padded(size_t count)
 static bool PlaceNumbers(snwSoftBody* body)
 {
     // One block of numbers, each part padded to whole vectors.
-    size_t n = Padded((size_t)body->tree.freedom), rows = 6 * (size_t)body->loopCount;
-    size_t factor = Padded(snwDense_Count(body->tree.freedom)), scratch = Padded(snwActive_ScratchCount((int)rows));
-    size_t panels = Padded(snwDense_PanelCount((int)rows, body->tree.freedom));
-    size_t all = factor + 2 * n * n + 5 * n + rows * n + 3 * Padded(rows) + Padded(rows * rows) + scratch + panels;
+    size_t n = PaddedCount((size_t)body->tree.freedom), rows = 6 * (size_t)body->loopCount;
+    size_t factor = PaddedCount(snwDense_Count(body->tree.freedom)),
+           scratch = PaddedCount(snwActive_ScratchCount((int)rows));
+    size_t panels = PaddedCount(snwDense_PanelCount((int)rows, body->tree.freedom));
+    size_t all = factor + 2 * n * n + 5 * n + rows * n + 3 * PaddedCount(rows) + PaddedCount(rows * rows) + scratch +
+                 panels;
     double* at = body->numbers = snwAllocArray(body->context, all, sizeof *at);
 
     if (at == NULL)
@@ -44,10 +46,10 @@ static bool PlaceNumbers(snwSoftBody* body)
     body->push = at, at += n;
 
     body->loopRows = at, at += rows * n;
-    body->loopErrors = at, at += Padded(rows);
-    body->loopPushes = at, at += Padded(rows);
-    body->loopMatrix = at, at += Padded(rows * rows);
-    body->loopNothing = at, at += Padded(rows);
+    body->loopErrors = at, at += PaddedCount(rows);
+    body->loopPushes = at, at += PaddedCount(rows);
+    body->loopMatrix = at, at += PaddedCount(rows * rows);
+    body->loopNothing = at, at += PaddedCount(rows);
     body->loopScratch = at, at += scratch;
     body->loopPanels = at;
 
@@ -169,7 +171,7 @@ static void LinkMatrix(const snwSoftBody* body)
 }
 
 // out += matrix x
-static void AddProduct(const snwSoftBody* body, const double* x, double* out)
+static void AddBodyProduct(const snwSoftBody* body, const double* x, double* out)
 {
     int n = body->tree.freedom;
     for (int k = 0; k < n; ++k)
@@ -186,7 +188,7 @@ static void Solve(const snwSoftBody* body, double* x)
         snwDense_Solve(&body->factor, x);
 }
 
-static snwResult Factor(snwSoftBody* body, snwMessage* message)
+static snwResult FactorBody(snwSoftBody* body, snwMessage* message)
 {
     int bad = snwDense_Factor(&body->factor, body->matrix, body->tree.freedom);
     if (bad < 0)
@@ -203,7 +205,7 @@ snwResult snwSoftBody_Harden(snwSoftBody* body, const unsigned char* const* mark
     // The momentum as it is, in the coordinates of the links.
     memset(body->next, 0, (size_t)body->tree.freedom * sizeof *body->next);
     LinkMatrix(body);
-    AddProduct(body, body->u, body->next);
+    AddBodyProduct(body, body->u, body->next);
     bool any = false;
 
     // What falls asleep gives its momentum to the links and becomes a part of them.
@@ -222,7 +224,7 @@ snwResult snwSoftBody_Harden(snwSoftBody* body, const unsigned char* const* mark
     WeighLinks(body);
     PlaceAt(body, body->tree.origin);
     LinkMatrix(body);
-    snwResult result = Factor(body, message);
+    snwResult result = FactorBody(body, message);
     if (result != snw_ok)
         return result;
 
@@ -332,7 +334,7 @@ snwResult snwSoftBody_Begin(snwSoftBody* body, const snwSoftStep* step, snwMessa
 
     // A and what does not depend on velocity products.
     snwBodyTree_MassMatrix(tree, body->matrix);
-    AddProduct(body, body->u, body->base);
+    AddBodyProduct(body, body->u, body->base);
     for (int k = 0; step->forces != NULL && k < n; ++k)
         body->base[k] += step->h * step->forces[k];
     snwJointPull pull = {body->poses, body->u, step->drives, step->h, step->implicit};
@@ -348,7 +350,7 @@ snwResult snwSoftBody_Begin(snwSoftBody* body, const snwSoftStep* step, snwMessa
             return result;
     }
 
-    snwResult result = Factor(body, message);
+    snwResult result = FactorBody(body, message);
     if (result != snw_ok)
         return result;
 

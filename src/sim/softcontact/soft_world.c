@@ -38,7 +38,7 @@ static int JointRoom(const snwSoftBody* body)
     return snw_maxLinkLimits * body->tree.linkCount + 6 * body->loopCount;
 }
 
-static bool Allocate(snwSoftWorld* world)
+static bool AllocateWorld(snwSoftWorld* world)
 {
     snwContext* context = world->context;
     const snwSoftWorldDef* def = &world->def;
@@ -120,7 +120,7 @@ snwResult snwSoftWorld_Create(snwContext* context, const snwSoftWorldDef* def, s
         for (int s = 0; s < def->bodies[i].skinCount; ++s)
             most = def->bodies[i].skins[s].count > most ? def->bodies[i].skins[s].count : most;
 
-    snwResult result = Allocate(world) ? snw_ok : snwFailMemory(message);
+    snwResult result = AllocateWorld(world) ? snw_ok : snwFailMemory(message);
     if (result == snw_ok)
         result = snwSkinSearch_Create(context, most, &world->search, message);
     if (result != snw_ok)
@@ -170,14 +170,14 @@ static void AddContact(snwSoftWorld* world, const snwSoftContact* contact)
     world->contacts[at] = *contact;
 }
 
-static double FrictionOf(const snwSoftWorld* world, int body, int solid)
+static double FrictionOfPair(const snwSoftWorld* world, int body, int solid)
 {
     return world->frictions != NULL ? world->frictions[body * world->def.solidCount + solid]
                                     : world->solids[solid].collider.def.friction;
 }
 
 // Names what touches where, for whoever starts with the impulses of the step before.
-static int64_t KeyOf(const snwSoftWorld* world, int64_t probe, int solid)
+static int64_t KeyOfTouch(const snwSoftWorld* world, int64_t probe, int solid)
 {
     int64_t solids = world->def.solidCount;
     for (int b = 0; b < world->def.bodyCount; ++b)
@@ -230,11 +230,11 @@ static void Probe(snwSoftWorld* world, const snwSoftSettings* settings, snwSoftC
         if (!(gap < settings->margin + 2 * settings->h * fmax(closing, 0)))
             continue;
 
-        contact->key = KeyOf(world, key, i);
+        contact->key = KeyOfTouch(world, key, i);
         contact->solid = i, contact->otherBody = solid->body;
         contact->gap = gap, contact->normal = touch.normal, contact->drift = drift;
         contact->slip = snwVec3_Sub(velocity, there);
-        contact->friction = FrictionOf(world, contact->body, i);
+        contact->friction = FrictionOfPair(world, contact->body, i);
         snwSoftContact own = *contact;
         own.touch.at = at;
         AddContact(world, &own);
@@ -248,7 +248,7 @@ static snwSoftContact PointContact(const snwSoftWorld* world, int b, int s, int 
 }
 
 // How far apart skins may be to meet within this step: not more than twice what their edges are long, about.
-static double ReachOf(const snwSoftSettings* settings, const snwSoftBody* one, const snwSoftBody* two, double edge)
+static double ReachOfStep(const snwSoftSettings* settings, const snwSoftBody* one, const snwSoftBody* two, double edge)
 {
     double fastest = 0;
     for (int side = 0; side < 2; ++side)
@@ -263,7 +263,7 @@ static double ReachOf(const snwSoftSettings* settings, const snwSoftBody* one, c
     return settings->margin + fmin(fmax(0.5 * edge, 4 * settings->h * fastest), 2 * edge);
 }
 
-static double MeanEdge(const snwPointSkin* skin)
+static double MeanSkinEdge(const snwPointSkin* skin)
 {
     double sum = 0;
     for (int t = 0; t < skin->triangleCount; ++t)
@@ -277,7 +277,7 @@ static void MeetSkin(snwSoftWorld* world, const snwSoftSettings* settings, int64
 {
     const snwSoftBody *body = &world->def.bodies[b], *other = &world->def.bodies[otherBody];
     const snwPointSkin *from = &body->skins[s], *onto = &other->skins[otherSkin];
-    double reach = ReachOf(settings, body, other, MeanEdge(onto));
+    double reach = ReachOfStep(settings, body, other, MeanSkinEdge(onto));
     if (!snwSkinSearch_Find(&world->search, from, onto, &other->tree, reach))
         return;
 
@@ -305,7 +305,7 @@ static void MeetSkin(snwSoftWorld* world, const snwSoftSettings* settings, int64
         if (!(contact.gap < settings->margin + 2 * settings->h * fmax(closing, 0)))
             continue;
 
-        contact.key = KeyOf(world, key + i, contact.solid);
+        contact.key = KeyOfTouch(world, key + i, contact.solid);
         contact.friction = world->skinFrictions != NULL ? world->skinFrictions[b * world->def.bodyCount + otherBody]
                                                         : s_skinFriction;
         AddContact(world, &contact);
@@ -462,18 +462,18 @@ static int JointRows(snwSoftWorld* world, const snwSoftSettings* settings, const
     return count;
 }
 
-static snwVec3 Axis(const snwSoftContact* contact, int c)
+static snwVec3 ContactAxis(const snwSoftContact* contact, int c)
 {
     return c == 0 ? contact->normal : contact->tangents[c - 1];
 }
 
-static snwSoftContact* ContactAt(const snwSoftWorld* world, int place)
+static snwSoftContact* SoftContactAt(const snwSoftWorld* world, int place)
 {
     return &world->contacts[world->order[world->island.first + place]];
 }
 
 // row += that of a touch; behind it is room for one.
-static void AddPart(const snwSoftBody* body, const snwSoftTouch* touch, snwVec3 direction, double* row)
+static void AddTouchRow(const snwSoftBody* body, const snwSoftTouch* touch, snwVec3 direction, double* row)
 {
     int n = body->tree.freedom;
     snwSoftBody_Row(body, touch, direction, row + n);
@@ -489,7 +489,7 @@ static void TieRow(const snwSoftWorld* world, const snwSoftTie* tie, int c, doub
     int n = body->tree.freedom;
     memset(row, 0, (size_t)n * sizeof *row);
     for (int p = tie->first; p < tie->first + tie->count; ++p)
-        AddPart(body, &world->tieParts[p].touch, snwVec3_Scale(axis, world->tieParts[p].share), row);
+        AddTouchRow(body, &world->tieParts[p].touch, snwVec3_Scale(axis, world->tieParts[p].share), row);
 }
 
 // world->rows and index from `count` on: those of the contacts and ties that a body has part in.
@@ -499,7 +499,7 @@ static int TouchRows(snwSoftWorld* world, int b, int count)
     int n = body->tree.freedom;
     for (int c = 0; c < world->island.contacts; ++c)
     {
-        const snwSoftContact* contact = ContactAt(world, c);
+        const snwSoftContact* contact = SoftContactAt(world, c);
         if (contact->body != b && contact->otherBody != b)
             continue;
 
@@ -509,10 +509,10 @@ static int TouchRows(snwSoftWorld* world, int b, int count)
             double* row = world->rows + (size_t)count * (size_t)n;
             memset(row, 0, (size_t)n * sizeof *row);
             if (contact->body == b)
-                AddPart(body, &contact->touch, Axis(contact, d), row);
+                AddTouchRow(body, &contact->touch, ContactAxis(contact, d), row);
             for (int o = 0; o < contact->otherCount && contact->otherBody == b; ++o)
-                AddPart(
-                    body, &contact->others[o].touch, snwVec3_Scale(Axis(contact, d), -contact->others[o].share), row);
+                AddTouchRow(body, &contact->others[o].touch,
+                    snwVec3_Scale(ContactAxis(contact, d), -contact->others[o].share), row);
             world->index[count] = 3 * c + d;
         }
     }
@@ -528,13 +528,13 @@ static int TouchRows(snwSoftWorld* world, int b, int count)
     return count;
 }
 
-static double* Entry(const snwSoftWorld* world, int row, int column)
+static double* IslandEntry(const snwSoftWorld* world, int row, int column)
 {
     return &world->w[(size_t)row * (size_t)world->rowCapacity + (size_t)column];
 }
 
 // W of what a body's rows do to each other through its links; its joints' rows are added.
-static void AddBody(snwSoftWorld* world, const snwSoftSettings* settings, int b)
+static void AddBodyRows(snwSoftWorld* world, const snwSoftSettings* settings, int b)
 {
     const snwSoftBody* body = &world->def.bodies[b];
     int joints = JointRows(world, settings, body), n = body->tree.freedom, first = world->rowCount;
@@ -557,10 +557,10 @@ static void AddBody(snwSoftWorld* world, const snwSoftSettings* settings, int b)
     snwSoftBody_Couple(body, count, world->rows, world->panels, world->gram);
     for (int i = 0; i < count; ++i)
         for (int j = 0; j < count; ++j)
-            *Entry(world, world->index[i], world->index[j]) += world->gram[i * count + j];
+            *IslandEntry(world, world->index[i], world->index[j]) += world->gram[i * count + j];
 
     for (int r = first; r < first + joints; ++r)
-        world->compliance[r] = s_jointYield * *Entry(world, r, r);
+        world->compliance[r] = s_jointYield * *IslandEntry(world, r, r);
 }
 
 // How much faster what a contact feels on a body is by an impulse of 1 at a point of it, besides what the links do.
@@ -582,13 +582,14 @@ static void AddSkins(snwSoftWorld* world)
     for (int a = 0; a < world->island.contacts; ++a)
         for (int b = 0; b < world->island.contacts; ++b)
         {
-            const snwSoftContact *one = ContactAt(world, a), *two = ContactAt(world, b);
+            const snwSoftContact *one = SoftContactAt(world, a), *two = SoftContactAt(world, b);
             double g = ContactCompliance(world, two, one->body, &one->touch);
             for (int o = 0; o < one->otherCount; ++o)
                 g -= one->others[o].share * ContactCompliance(world, two, one->otherBody, &one->others[o].touch);
             for (int c = 0; c < 3 && g != 0; ++c)
                 for (int d = 0; d < 3; ++d)
-                    *Entry(world, 3 * a + c, 3 * b + d) += g * snwVec3_Dot(Axis(one, c), Axis(two, d));
+                    *IslandEntry(world, 3 * a + c, 3 * b + d) += g *
+                                                                 snwVec3_Dot(ContactAxis(one, c), ContactAxis(two, d));
         }
 }
 
@@ -614,18 +615,18 @@ static void AddTies(snwSoftWorld* world, int island)
         // What the tie and each contact do to each other beside the links: the same along all axes.
         for (int c = 0; c < world->island.contacts; ++c)
         {
-            const snwSoftContact* contact = ContactAt(world, c);
+            const snwSoftContact* contact = SoftContactAt(world, c);
             double g = 0;
             for (int p = tie->first; p < tie->first + tie->count; ++p)
                 g += world->tieParts[p].share * ContactCompliance(world, contact, tie->body, &world->tieParts[p].touch);
             for (int d = 0; d < 3 && g != 0; ++d)
             {
-                const snwVec3 axis = Axis(contact, d);
+                const snwVec3 axis = ContactAxis(contact, d);
                 const double along[3] = {axis.x, axis.y, axis.z};
                 for (int e = 0; e < 3; ++e)
                 {
-                    *Entry(world, 3 * c + d, tie->islandRow + e) += g * along[e];
-                    *Entry(world, tie->islandRow + e, 3 * c + d) += g * along[e];
+                    *IslandEntry(world, 3 * c + d, tie->islandRow + e) += g * along[e];
+                    *IslandEntry(world, tie->islandRow + e, 3 * c + d) += g * along[e];
                 }
             }
         }
@@ -638,7 +639,7 @@ static void AddTies(snwSoftWorld* world, int island)
             for (int p = other->first; p < other->first + other->count && other->body == tie->body; ++p)
                 g += world->tieParts[p].share * TieCompliance(world, tie, &world->tieParts[p].touch);
             for (int d = 0; d < 3 && g != 0; ++d)
-                *Entry(world, tie->islandRow + d, other->islandRow + d) += g;
+                *IslandEntry(world, tie->islandRow + d, other->islandRow + d) += g;
         }
     }
 }
@@ -656,7 +657,7 @@ static void PutTie(snwSoftWorld* world, snwSoftTie* tie)
     world->blocks[row / 3] = (snwCoulombBlock){.kind = snw_coulombBall, .row = row, .most = tie->most};
     world->q[row] = v.x, world->q[row + 1] = v.y, world->q[row + 2] = v.z;
     for (int d = 0; d < 3; ++d)
-        world->compliance[row + d] = tie->yield + (tie->give + s_jointYield) * *Entry(world, row + d, row + d);
+        world->compliance[row + d] = tie->yield + (tie->give + s_jointYield) * *IslandEntry(world, row + d, row + d);
     tie->row = world->island.rows + row;
 }
 
@@ -668,7 +669,7 @@ static bool IsHard(const snwSoftBody* body, const snwSoftTouch* touch)
 // Velocities that contacts ask for, and how much they yield.
 static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int c)
 {
-    snwSoftContact* contact = ContactAt(world, c);
+    snwSoftContact* contact = SoftContactAt(world, c);
     int row = 3 * c;
     double h = settings->h;
 
@@ -690,8 +691,8 @@ static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int
     world->blocks[c] = (snwCoulombBlock){.kind = snw_coulombFriction, .row = row, .friction = contact->friction};
     for (int d = 0; d < 3; ++d)
     {
-        world->q[row + d] = snwVec3_Dot(Axis(contact, d), v);
-        world->compliance[row + d] = contact->rigid ? settings->compliance * *Entry(world, row + d, row + d) : 0;
+        world->q[row + d] = snwVec3_Dot(ContactAxis(contact, d), v);
+        world->compliance[row + d] = contact->rigid ? settings->compliance * *IslandEntry(world, row + d, row + d) : 0;
     }
 
     if (contact->rigid && firm > 0)
@@ -704,16 +705,16 @@ static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int
 }
 
 // What the same contact had in the step before.
-static void PutStart(snwSoftWorld* world, double* lambda)
+static void PutLastImpulses(snwSoftWorld* world, double* lambda)
 {
     for (int c = 0, m = 0; c < world->island.contacts; ++c)
     {
-        snwSoftContact* contact = ContactAt(world, c);
+        snwSoftContact* contact = SoftContactAt(world, c);
         while (m < world->memoryCount && world->memory[m].key < contact->key)
             ++m;
         bool known = m < world->memoryCount && world->memory[m].key == contact->key;
         for (int d = 0; d < 3; ++d)
-            lambda[3 * c + d] = known ? snwVec3_Dot(Axis(contact, d), world->memory[m].impulse) : 0;
+            lambda[3 * c + d] = known ? snwVec3_Dot(ContactAxis(contact, d), world->memory[m].impulse) : 0;
         contact->row = world->island.rows + 3 * c;
     }
 }
@@ -740,7 +741,7 @@ static void FindIslands(snwSoftWorld* world)
 }
 
 // An island: rows of its contacts first, three each, then those of its ties, then those of its bodies' joints.
-static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, int island)
+static void SolveSoftIsland(snwSoftWorld* world, const snwSoftSettings* settings, int island)
 {
     // Rows of ties and room for joints; W is cleared as far as it may be filled.
     world->island.blocks = world->island.contacts;
@@ -752,14 +753,14 @@ static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, in
     for (int b = 0; b < world->def.bodyCount; ++b)
         most += world->islandOf[b] == island ? JointRoom(&world->def.bodies[b]) : 0;
     for (int i = 0; i < most; ++i)
-        memset(Entry(world, i, 0), 0, (size_t)most * sizeof *world->w);
+        memset(IslandEntry(world, i, 0), 0, (size_t)most * sizeof *world->w);
 
     world->rowCount = first, world->blockCount = world->island.blocks;
     double* lambda = world->lambda + world->island.rows;
 
     for (int b = 0; b < world->def.bodyCount; ++b)
         if (world->islandOf[b] == island)
-            AddBody(world, settings, b);
+            AddBodyRows(world, settings, b);
 
     AddSkins(world);
     AddTies(world, island);
@@ -767,7 +768,7 @@ static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, in
     // What contacts and ties ask for, and what to start from.
     for (int c = 0; c < world->island.contacts; ++c)
         PutContact(world, settings, c);
-    PutStart(world, lambda);
+    PutLastImpulses(world, lambda);
 
     for (int t = 0; t < world->tieCount; ++t)
         if (world->islandOf[world->ties[t].body] == island)
@@ -804,7 +805,7 @@ static void SolveIsland(snwSoftWorld* world, const snwSoftSettings* settings, in
     world->failures += !report.solved;
 }
 
-static void Solve(snwSoftWorld* world, const snwSoftSettings* settings)
+static void SolveWorld(snwSoftWorld* world, const snwSoftSettings* settings)
 {
     world->report = (snwCoulombReport){.solved = true};
     world->island.first = world->island.rows = 0;
@@ -817,7 +818,7 @@ static void Solve(snwSoftWorld* world, const snwSoftSettings* settings)
         for (int c = 0; c < world->contactCount && !settings->penalty; ++c)
             if (world->islandOf[world->contacts[c].body] == island)
                 world->order[world->island.first + world->island.contacts++] = c;
-        SolveIsland(world, settings, island);
+        SolveSoftIsland(world, settings, island);
         world->island.first += world->island.contacts;
         world->island.rows += world->rowCount;
     }
@@ -854,7 +855,7 @@ static void Penalize(snwSoftWorld* world, const snwSoftSettings* settings)
         snwSoftBody_Absorb(&world->def.bodies[b]);
 }
 
-static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
+static void ApplyImpulses(snwSoftWorld* world, const snwSoftSettings* settings)
 {
     world->memoryCount = 0;
 
@@ -864,7 +865,8 @@ static void Apply(snwSoftWorld* world, const snwSoftSettings* settings)
         snwSoftContact* contact = &world->contacts[c];
         contact->impulse = (snwVec3){0, 0, 0};
         for (int d = 0; d < 3; ++d)
-            contact->impulse = snwVec3_MulAdd(contact->impulse, world->lambda[contact->row + d], Axis(contact, d));
+            contact->impulse = snwVec3_MulAdd(
+                contact->impulse, world->lambda[contact->row + d], ContactAxis(contact, d));
         if (world->lambda[contact->row] == 0)
             continue;
         PushContact(world, contact);
@@ -916,10 +918,10 @@ snwResult snwSoftWorld_Step(
         Penalize(world, settings);
 
     double began = snwClock_ThreadSeconds();
-    Solve(world, settings);
+    SolveWorld(world, settings);
     world->problemTime += snwClock_ThreadSeconds() - began;
 
-    Apply(world, settings);
+    ApplyImpulses(world, settings);
     for (int b = 0; b < world->def.bodyCount; ++b)
         snwSoftBody_End(&world->def.bodies[b]);
     return snw_ok;

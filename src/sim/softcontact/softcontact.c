@@ -184,7 +184,7 @@ static int PutProbes(const snwSim* sim, snwSoftProbe* probes)
     return count;
 }
 
-static snwResult CreateScratch(snwSim* sim, snwMessage* message)
+static snwResult CreateSoftScratch(snwSim* sim, snwMessage* message)
 {
     snwResult checked = snwSoft_CheckPins(sim, message);
     if (checked < 0)
@@ -260,7 +260,7 @@ static snwResult CreateScratch(snwSim* sim, snwMessage* message)
     return result;
 }
 
-static void DestroyScratch(snwSim* sim)
+static void DestroySoftScratch(snwSim* sim)
 {
     snwSoftScratch* scratch = sim->scratch;
     if (scratch == NULL)
@@ -293,7 +293,7 @@ static void StoreProp(const snwSim* sim, int index, const snwSoftBody* body)
 }
 
 // A push on a vertex, on a whole body in proportion to its masses, or on a prop.
-static void Push(const snwSim* sim, double h)
+static void PushBodies(const snwSim* sim, double h)
 {
     snwSoftScratch* scratch = sim->scratch;
 
@@ -343,7 +343,7 @@ static void Push(const snwSim* sim, double h)
     }
 }
 
-static snwSoftSettings SettingsOf(const snwSim* sim, double h)
+static snwSoftSettings SoftSettingsOf(const snwSim* sim, double h)
 {
     snwSoftSettings settings = snwSoftWorld_DefaultSettings();
 
@@ -410,7 +410,7 @@ static void Put3(float out[3], snwVec3 v)
     out[0] = (float)v.x, out[1] = (float)v.y, out[2] = (float)v.z;
 }
 
-static void Report(snwSim* sim, double h)
+static void ReportContacts(snwSim* sim, double h)
 {
     const snwSoftScratch* scratch = sim->scratch;
     for (int c = 0; c < scratch->world.contactCount; ++c)
@@ -441,7 +441,7 @@ static void Report(snwSim* sim, double h)
     }
 }
 
-static snwResult Step(snwSim* sim, double h, snwMessage* message)
+static snwResult StepSoftcontact(snwSim* sim, double h, snwMessage* message)
 {
     snwSoftScratch* scratch = sim->scratch;
     snwSoftWorld* world = &scratch->world;
@@ -455,12 +455,12 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
     }
     for (int i = 0; i < sim->def->colliderCount; ++i)
         world->solids[i].place = sim->colliders[i].transform, world->solids[i].before = sim->colliders[i].previous;
-    Push(sim, h);
+    PushBodies(sim, h);
     snwSoft_TakeHold(sim, h);
     LoadMemory(sim, world);
     snwSim_EndStage(sim, soft_stageBegin);
 
-    snwSoftSettings settings = SettingsOf(sim, h);
+    snwSoftSettings settings = SoftSettingsOf(sim, h);
     snwResult result = snwSoftWorld_Step(world, &settings, scratch->steps, message);
     if (result < 0)
         return result;
@@ -468,7 +468,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
 
     // What comes of it: impulses to start from, contacts, props and bodies.
     StoreMemory(sim, world);
-    Report(sim, h);
+    ReportContacts(sim, h);
     for (int i = 0; i < scratch->bodyCount; ++i)
         if (i >= sim->bodyCount)
             StoreProp(sim, i - sim->bodyCount, &scratch->bodies[i]);
@@ -489,7 +489,7 @@ static snwResult Step(snwSim* sim, double h, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // What it tells
 
-static void Applied(snwSim* sim, const snwCommand* command)
+static void OnSoftCommand(snwSim* sim, const snwCommand* command)
 {
     if (command->kind == snw_commandHandle)
         snwSoft_TakeReach(sim, command);
@@ -500,7 +500,7 @@ static void Applied(snwSim* sim, const snwCommand* command)
     joint->motor = command->on;
 }
 
-static void GetVertices(const snwSim* sim, int index, snwVertices* vertices)
+static void GetSoftVertices(const snwSim* sim, int index, snwVertices* vertices)
 {
     snwSoftState state = snwSoft_State(sim, index);
     int count = sim->bodies[index].character->def.vertexCount;
@@ -556,7 +556,7 @@ static void AddMotion(const snwSim* sim, int index, snwMeasures* m, double* mass
     *mass += own;
 }
 
-static void GetMeasures(const snwSim* sim, int index, double* values)
+static void GetSoftMeasures(const snwSim* sim, int index, double* values)
 {
     const snwSoftScratch* scratch = sim->scratch;
     const snwSoftWorld* world = &scratch->world;
@@ -607,15 +607,15 @@ const snwMethod snwSoftcontactMethod = {
     .bodyStateSize = snwSoft_StateSize,
     .initBody = snwSoft_InitBody,
     .isSound = snwSoft_IsSound,
-    .createScratch = CreateScratch,
-    .destroyScratch = DestroyScratch,
-    .applied = Applied,
-    .step = Step,
-    .getVertices = GetVertices,
+    .createScratch = CreateSoftScratch,
+    .destroyScratch = DestroySoftScratch,
+    .applied = OnSoftCommand,
+    .step = StepSoftcontact,
+    .getVertices = GetSoftVertices,
     .getBones = GetBones,
     .getJoints = GetJoints,
     .getHandles = GetHandles,
     .getHandleMatrices = GetHandleMatrices,
     .addMotion = AddMotion,
-    .getMeasures = GetMeasures,
+    .getMeasures = GetSoftMeasures,
 };

@@ -76,7 +76,7 @@ static snwSoftTie* AddTie(snwSim* sim, int body)
     return tie;
 }
 
-static void AddPart(snwSoftWorld* world, snwSoftTie* tie, snwSoftTouch touch, double share)
+static void AddHeldPart(snwSoftWorld* world, snwSoftTie* tie, snwSoftTouch touch, double share)
 {
     world->tieParts[world->tiePartCount++] = (snwSoftTiePart){touch, share};
     ++tie->count;
@@ -94,7 +94,7 @@ static void AddLinkPart(snwSoftWorld* world, snwSoftTie* tie, int link, snwVec3 
         part->touch.at = snwVec3_MulAdd(part->touch.at, share / part->share, snwVec3_Sub(x, part->touch.at));
         return;
     }
-    AddPart(world, tie, (snwSoftTouch){.skin = -1, .link = link, .at = x}, share);
+    AddHeldPart(world, tie, (snwSoftTouch){.skin = -1, .link = link, .at = x}, share);
 }
 
 // A vertex as its links carry it; asleep: as it is.
@@ -269,7 +269,7 @@ static void DragFlesh(snwSim* sim, int slot, double h)
         int vertex = grip->parts[i].vertex, point = model->pointOfVertex[vertex];
         middle = snwVec3_MulAdd(middle, grip->parts[i].share, snwSoft_VertexPlace(sim, index, vertex));
         if (point >= 0 && scratch->handPoints++ < PointRoom(sim))
-            AddPart(world, tie, (snwSoftTouch){.skin = 0, .point = point}, grip->parts[i].share);
+            AddHeldPart(world, tie, (snwSoftTouch){.skin = 0, .point = point}, grip->parts[i].share);
         else
             AddCarried(sim, index, vertex, grip->parts[i].share, tie);
     }

@@ -82,7 +82,7 @@ static void PlaceLinks(snwSoftModel* model, const snwCharacterDef* character)
 }
 
 // The four links that a vertex follows most.
-static snwPointAnchor AnchorOf(const snwSoftModel* model, int vertex)
+static snwPointAnchor AnchorOfVertex(const snwSoftModel* model, int vertex)
 {
     const snwCharacterDef* def = &model->character->def;
     snwPointAnchor anchor = {.count = 1, .links = {0}, .weights = {1}};
@@ -135,7 +135,7 @@ static snwPointAnchor AnchorOf(const snwSoftModel* model, int vertex)
 
 // Masses of vertices go to their links, or what bones say in their place; what the skin takes comes out of it. shapes:
 // whose points they are, or NULL. ratios: [2 linkCount] room.
-static snwResult Weigh(
+static snwResult WeighSoftPoints(
     snwSoftModel* model, double share, const snwSoftPoints* shapes, double* ratios, snwMessage* message)
 {
     const snwCharacterDef* def = &model->character->def;
@@ -201,7 +201,7 @@ static snwResult Weigh(
 }
 
 // Edges of the skin's triangles, each once.
-static int PutEdges(const snwCharacter* character, int (*edges)[2])
+static int PutSkinEdges(const snwCharacter* character, int (*edges)[2])
 {
     int count = 0;
     for (int t = 0; t < character->skinTriangleCount; ++t)
@@ -281,7 +281,7 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     for (int i = 0; i < model->linkCount; ++i)
         model->freedom += snwJointType_Freedom(model->links[i].joint.type);
     for (size_t v = 0; v < vertices; ++v)
-        model->anchors[v] = AnchorOf(model, (int)v);
+        model->anchors[v] = AnchorOfVertex(model, (int)v);
 
     // The skin: points with springs to their links and to each other.
     model->skin = (snwPointSkinDef){.pointCount = (int)points,
@@ -303,7 +303,7 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
         snwSoft_FollowPoints(model, &made);
     }
     else
-        model->skin.edgeCount = PutEdges(character, pairs);
+        model->skin.edgeCount = PutSkinEdges(character, pairs);
 
     // Vertices of the skin rest where the mesh has them.
     for (size_t p = 0; p < points; ++p)
@@ -319,7 +319,7 @@ snwResult snwSoft_CreateModel(const snwModelDef* def, void** out, snwMessage* me
     for (int e = 0; e < model->skin.edgeCount; ++e)
         edgeStiffness[e] = Own(def, snw_softEdge);
 
-    snwResult weighed = Weigh(model, Own(def, snw_softShare), shaped ? &made : NULL, ratios, message);
+    snwResult weighed = WeighSoftPoints(model, Own(def, snw_softShare), shaped ? &made : NULL, ratios, message);
     if (weighed < 0)
         snwSoft_DestroyModel(def->context, model);
     else
@@ -382,7 +382,7 @@ snwResult snwSoft_CreateBody(snwSim* sim, int index, snwSoftBody* body, snwMessa
 // ---------------------------------------------------------------------------------------------------------------------
 // State
 
-static snwSoftState LayOut(const snwSoftModel* model, snwLayout* layout)
+static snwSoftState LayOutSoftState(const snwSoftModel* model, snwLayout* layout)
 {
     const snwCharacterDef* def = &model->character->def;
     size_t points = (size_t)model->pointCount, vertices = (size_t)def->vertexCount;
@@ -412,16 +412,16 @@ static snwSoftState LayOut(const snwSoftModel* model, snwLayout* layout)
 size_t snwSoft_StateSize(const void* model)
 {
     snwLayout layout = {0};
-    LayOut(model, &layout);
+    LayOutSoftState(model, &layout);
     return layout.size;
 }
 
 snwSoftState snwSoft_PlaceState(const snwSoftModel* model, void* bytes)
 {
-    return LayOut(model, &(snwLayout){.bytes = bytes});
+    return LayOutSoftState(model, &(snwLayout){.bytes = bytes});
 }
 
-static snwSoftBody* BodyOf(const snwSim* sim, int index)
+static snwSoftBody* SoftBodyOf(const snwSim* sim, int index)
 {
     return &((snwSoftScratch*)sim->scratch)->bodies[index];
 }
@@ -430,7 +430,7 @@ void snwSoft_InitBody(snwSim* sim, int index)
 {
     const snwSoftModel* model = sim->bodies[index].model;
     const snwBodyStart* start = &sim->starts[index];
-    snwSoftBody* body = BodyOf(sim, index);
+    snwSoftBody* body = SoftBodyOf(sim, index);
 
     memset(sim->bodies[index].state, 0, snwSoft_StateSize(model));
     snwSoftState state = snwSoft_State(sim, index);
@@ -509,7 +509,7 @@ void snwSoft_Load(const snwSim* sim, int index)
 {
     const snwSoftModel* model = sim->bodies[index].model;
     snwSoftState state = snwSoft_State(sim, index);
-    snwSoftBody* body = BodyOf(sim, index);
+    snwSoftBody* body = SoftBodyOf(sim, index);
     size_t points = (size_t)model->pointCount;
 
     memcpy(body->poses, state.poses, (size_t)model->linkCount * sizeof *state.poses);
@@ -536,7 +536,7 @@ void snwSoft_Store(snwSim* sim, int index)
 {
     const snwSoftModel* model = sim->bodies[index].model;
     snwSoftState state = snwSoft_State(sim, index);
-    const snwSoftBody* body = BodyOf(sim, index);
+    const snwSoftBody* body = SoftBodyOf(sim, index);
     size_t points = (size_t)model->pointCount;
     memcpy(state.poses, body->poses, (size_t)model->linkCount * sizeof *state.poses);
     memcpy(state.u, body->u, (size_t)model->freedom * sizeof *state.u);
@@ -550,9 +550,9 @@ void snwSoft_Store(snwSim* sim, int index)
 // What others see
 
 // What takes a point of the character's rest pose to where a link has it.
-static snwTransform MotionOf(const snwSim* sim, int index, int link)
+static snwTransform MotionOfLink(const snwSim* sim, int index, int link)
 {
-    const snwBodyTree* tree = &BodyOf(sim, index)->tree;
+    const snwBodyTree* tree = &SoftBodyOf(sim, index)->tree;
     snwTransform from = {snwVec3_Negate(tree->links[link].joint.position), snwQuat_Identity()};
     snwTransform to = {tree->points[link], tree->rotations[link]};
     return snwTransform_Compose(snwTransform_Compose(to, from), sim->starts[index].transform);
@@ -561,7 +561,7 @@ static snwTransform MotionOf(const snwSim* sim, int index, int link)
 void snwSoft_Publish(snwSim* sim, int index)
 {
     const snwSoftModel* model = sim->bodies[index].model;
-    const snwSoftBody* body = BodyOf(sim, index);
+    const snwSoftBody* body = SoftBodyOf(sim, index);
     const snwBodyTree* tree = &body->tree;
     const snwPointSkin* skin = body->skins;
     snwSoftState state = snwSoft_State(sim, index);
@@ -600,7 +600,7 @@ void snwSoft_Publish(snwSim* sim, int index)
 
     const snwCharacterDef* def = &model->character->def;
     for (int b = 0; b < def->boneCount; ++b)
-        state.outBones[b] = MotionOf(sim, index, model->linkOfBone[b]);
+        state.outBones[b] = MotionOfLink(sim, index, model->linkOfBone[b]);
     for (int j = 0; j < def->jointCount; ++j)
         state.outJoints[j] = state.outBones[def->joints[j].bone];
 }

@@ -115,7 +115,7 @@ static void AddReach(const snwSoftBody* body, int link, snwVec3 at, const snwSpa
 }
 
 // An aim stays near its joint: nothing winds up behind what is in the way.
-static void KeepNear(const snwJointDef* joint, const snwLinkPose* now, snwLinkPose* aim)
+static void KeepAimNear(const snwJointDef* joint, const snwLinkPose* now, snwLinkPose* aim)
 {
     for (int k = 0; k < 2; ++k)
         aim->angles[k] = fmin(fmax(aim->angles[k], now->angles[k] - s_farthest), now->angles[k] + s_farthest);
@@ -174,7 +174,7 @@ static void Reach(const snwSim* sim, int index, double h, bool* marks)
     snwBodyTree_Move(tree, body->next, 1, state.aims);
     for (int i = 0; i < model->linkCount; ++i)
         if (marks[i])
-            KeepNear(&tree->links[i].joint, &state.poses[i], &state.aims[i]);
+            KeepAimNear(&tree->links[i].joint, &state.poses[i], &state.aims[i]);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
