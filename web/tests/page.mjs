@@ -41,7 +41,11 @@ async function open(name) {
 
 // Nothing is drawn while nothing moves, which leaves the machine to the rest.
 async function pause(on) {
-    if ((await hello(page)).playing === on) await page.keyboard.press("Space");
+    if ((await hello(page)).playing === on) {
+        // Space turns round what the page knows, which may be behind the server by a message.
+        await seen((on) => window.sinew.state?.playing === on, on);
+        await page.keyboard.press("Space");
+    }
     const { frame } = await until(page, on ? "pause" : "play", (s) => s.playing === !on);
     if (on) await seen((frame) => window.sinew.frame?.number === frame, frame); // what was on its way is drawn
 }
