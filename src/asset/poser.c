@@ -4,6 +4,7 @@
 #include "asset/poser.h"
 
 #include "base/result.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,12 +85,6 @@ static void UseChannel(const snwAssetChannel* channel, double time, snwAssetPose
         pose->rotation = snwQuat_Normalize((snwQuat){v[0], v[1], v[2], v[3]});
 }
 
-static int CompareReals(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 bool snwAssetAnimation_FindTimes(snwContext* context, const snwAssetAnimation* animation, snwTimes* times)
 {
     snwTimes all = {0};
@@ -100,7 +95,7 @@ bool snwAssetAnimation_FindTimes(snwContext* context, const snwAssetAnimation* a
         for (int k = 0; k < animation->channels[i].keyCount && made; ++k)
             made = snwArray_Push(context, &all, animation->channels[i].times[k]);
     if (made)
-        qsort(all.data, (size_t)all.count, sizeof *all.data, CompareReals);
+        snwSortReals(all.data, all.count);
     double last = -1;
 
     // Keys apart by more than a thirtieth of a second are filled in between; what is nearer than a tenth of a

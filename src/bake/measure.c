@@ -9,6 +9,7 @@
 // change from frame to frame; and how much the velocity changes there, against the median change of the velocity.
 
 #include "bake/parts.h"
+#include "base/sort.h"
 
 #include "sim/character.h"
 
@@ -280,15 +281,9 @@ static snwResult MeasureFrame(Meter* meter, int frame, snwMessage* message)
 // ---------------------------------------------------------------------------------------------------------------------
 // Measures of the whole
 
-static int CompareReals(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 static double Median(double* values, int count)
 {
-    qsort(values, (size_t)count, sizeof *values, CompareReals);
+    snwSortReals(values, count);
     return count > 0 ? values[count / 2] : 0;
 }
 

@@ -19,7 +19,7 @@ enum
 {
     curves_firstActive = 256, // vertices of the fit
     curves_moreActive = 48,   // that join it at once
-    snw_chunks = 16,          // of a parallel loop: each has its own room to work
+    curves_chunks = 16,       // of a parallel loop: each has its own room to work
     curves_checked = 32,      // vertices between two looks at the interrupt
     curves_patience = 5,      // rounds without progress before a curve is added
     curves_turns = 8,         // sweeps over all pairs of curves
@@ -55,8 +55,8 @@ typedef struct Search
     bool* isActive; // per vertex
     double* errors; // per vertex: of the last check, 0 where it is near enough
     double* common; // [stride stride] what all rows of the matrix share
-    Room rooms[snw_chunks];
-    snwMorphVertex vertices[snw_chunks];
+    Room rooms[curves_chunks];
+    snwMorphVertex vertices[curves_chunks];
     double* best; // columns of the best curves of this number
     double bestError;
     int firstVertex; // of a part of a check
@@ -72,7 +72,7 @@ static size_t Frames(const Search* s)
 
 static int CurveGrain(int count)
 {
-    return (count + snw_chunks - 1) / snw_chunks;
+    return (count + curves_chunks - 1) / curves_chunks;
 }
 
 static snwResult TellSearch(Search* s, double error)
@@ -604,7 +604,7 @@ static bool AllocateCurves(Search* s, snwArena* arena)
     s->errors = snwArena_Alloc(&s->work, vertices + 1, sizeof *s->errors);
 
     // Room per chunk of vertices, so that threads do not meet.
-    for (int i = 0; i < snw_chunks; ++i)
+    for (int i = 0; i < curves_chunks; ++i)
     {
         s->rooms[i].gram = snwArena_Alloc(&s->work, stride * stride, sizeof(double));
         s->rooms[i].right = snwArena_Alloc(&s->work, 3 * padded + frames, sizeof(double));

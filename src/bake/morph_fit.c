@@ -14,7 +14,7 @@
 
 enum
 {
-    snw_chunks = 16,  // of a parallel loop: each has its own room to work
+    fit_chunks = 16,  // of a parallel loop: each has its own room to work
     snw_thinned = 64, // vertices between two looks at the interrupt
 };
 
@@ -80,8 +80,8 @@ typedef struct Thinning
     snwContext* context;
     const snwMorphFitDef* def;
     snwMorphFit* fit;
-    snwMorphVertex vertices[snw_chunks];
-    double worst[snw_chunks];
+    snwMorphVertex vertices[fit_chunks];
+    double worst[fit_chunks];
     int first;            // vertex of this part
     const double* scales; // per target, of rounding
     bool again;           // vertices that rounding spoils can be fitted again
@@ -89,7 +89,7 @@ typedef struct Thinning
 
 static int ThinnedGrain(void)
 {
-    return snw_thinned / snw_chunks;
+    return snw_thinned / fit_chunks;
 }
 
 static bool IsTwin(const snwMorphFitDef* def, int vertex)
@@ -171,7 +171,7 @@ static void CopyTwins(const snwMorphFitDef* def, const snwMorphFit* fit)
 static bool MakeRooms(snwArena* arena, Thinning* t)
 {
     bool made = true;
-    for (int i = 0; i < snw_chunks && made; ++i)
+    for (int i = 0; i < fit_chunks && made; ++i)
         made = snwMorphVertex_Make(
             arena, t->def->frameCount, t->fit->curves.stride > 0 ? t->fit->curves.stride : 1, &t->vertices[i]);
     return made;
@@ -190,7 +190,7 @@ static snwResult ForVertices(Thinning* t, snwRangeFn* fn, double from, double to
         if (def->progress != NULL)
             result = def->progress(from + (to - from) * t->first / def->vertexCount, def->user);
     }
-    for (int i = 0; i < snw_chunks; ++i)
+    for (int i = 0; i < fit_chunks; ++i)
         *worst = fmax(*worst, t->worst[i]);
     return result;
 }

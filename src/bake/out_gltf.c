@@ -8,6 +8,7 @@
 #include "bake/offsets.h"
 #include "bake/out_gltf.h"
 #include "base/context.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,12 +152,6 @@ static snwResult AddTargets(Job* job, int index)
 // ---------------------------------------------------------------------------------------------------------------------
 // Weights over time
 
-static int CompareReals(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 // Frames, and the keys that the source has for morphs of the node: a smile keeps its own.
 static int FindMorphTimes(Job* job, int node, double** times)
 {
@@ -181,7 +176,7 @@ static int FindMorphTimes(Job* job, int node, double** times)
     }
 
     // Sorted; what is nearer than floats can tell is one key.
-    qsort(all, (size_t)count, sizeof *all, CompareReals);
+    snwSortReals(all, count);
     int kept = 0;
     for (int i = 0; i < count; ++i)
         if (all[i] >= 0 && (kept == 0 || (float)all[i] > (float)all[kept - 1] + 1e-5f))

@@ -2,6 +2,7 @@
 // run cycle after cycle until one begins as the one before did.
 
 #include "bake/parts.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,16 +57,10 @@ static double VelocityGap(const Start* a, const Start* b, int count)
     return sqrt(sum / count);
 }
 
-static int CompareReals(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 static double MedianChange(Runner* runner, int count)
 {
     memcpy(runner->sorted, runner->changes, (size_t)count * sizeof(double));
-    qsort(runner->sorted, (size_t)count, sizeof(double), CompareReals);
+    snwSortReals(runner->sorted, count);
     return runner->sorted[count / 2];
 }
 

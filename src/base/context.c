@@ -12,11 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum
-{
-    snw_maxThreads = 64
-};
-
 static void* DefaultAlloc(size_t size, size_t alignment, void* user)
 {
     (void)user;

@@ -7,6 +7,11 @@
 
 #include <pthread.h>
 
+enum
+{
+    snw_maxThreads = 64 // of a context
+};
+
 struct snwContext
 {
     snwAllocator allocator;

@@ -3,6 +3,7 @@
 
 #include "base/sort.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum
@@ -78,4 +79,16 @@ bool snwSortKeys(snwContext* context, uint64_t* keys, int* values, int count)
     snwFree(context, otherKeys);
     snwFree(context, otherValues);
     return enough;
+}
+
+static int CompareReals(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+void snwSortReals(double* values, int count)
+{
+    if (count > 0)
+        qsort(values, (size_t)count, sizeof *values, CompareReals);
 }

@@ -9,3 +9,6 @@ bool snwSortKeys(snwContext* context, uint64_t* keys, int* values, int count);
 
 // The same in memory of the caller: room for `count` more of both.
 void snwSortKeysWith(uint64_t* keys, int* values, int count, uint64_t* otherKeys, int* otherValues);
+
+// Smallest first.
+void snwSortReals(double* values, int count);

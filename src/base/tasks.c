@@ -24,7 +24,6 @@ enum
     snw_spinTurns = 1000, // some microseconds: shorter than a sleep and a wake
     snw_maxSumChunks = 256,
     snw_maxClaims = UINT16_MAX,
-    snw_maxThreads = 64
 };
 
 typedef struct Share

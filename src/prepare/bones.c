@@ -11,6 +11,7 @@
 //   - a bone that finds no eight owns none: flesh follows it by weights alone.
 
 #include "prepare/parts.h"
+#include "base/sort.h"
 
 #include "geom/label.h"
 #include "geom/mesh.h"
@@ -132,18 +133,12 @@ static void PlaceTail(const snwPreparer* p, int rig, const Followers* followers)
         bone->tail = snwVec3_MulAdd(bone->head, 0.02 * p->size, (snwVec3){0, 1, 0});
 }
 
-static int CompareReals(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 static double EstimateRadius(const snwPreparer* p, const snwRigBone* bone)
 {
     double depths[5];
     for (int i = 0; i < 5; ++i)
         depths[i] = fmax(-snwSoup_Distance(p->flesh, snwVec3_Lerp(bone->head, bone->tail, 0.1 + 0.2 * i)), 0);
-    qsort(depths, 5, sizeof *depths, CompareReals);
+    snwSortReals(depths, 5);
     return SNW_RADIUS_SHARE * depths[2];
 }
 

@@ -26,12 +26,6 @@ enum
     snw_maxMaps = 64,
 };
 
-static void InitNothing(void* object, int kind)
-{
-    (void)object;
-    (void)kind;
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // The file
 
@@ -153,7 +147,7 @@ static const snwField s_boneFields[] = {
 };
 
 static const snwTable s_boneTable = {
-    "bone", "A bone of the file", SNW_TABLE_FIELDS(s_boneFields), sizeof(snwBoneSetting), NULL, InitNothing};
+    "bone", "A bone of the file", SNW_TABLE_FIELDS(s_boneFields), sizeof(snwBoneSetting), NULL, NULL};
 
 static const snwField s_jointFields[] = {
     FIELD(
@@ -171,7 +165,7 @@ static const snwField s_jointFields[] = {
 };
 
 static const snwTable s_jointTable = {
-    "joint", "A joint to the parent", SNW_TABLE_FIELDS(s_jointFields), sizeof(snwJointSetting), NULL, InitNothing};
+    "joint", "A joint to the parent", SNW_TABLE_FIELDS(s_jointFields), sizeof(snwJointSetting), NULL, NULL};
 
 static const char* const s_surfaceUses[] = {"auto", "soft", "carried", "rigid", "none", NULL};
 
@@ -181,8 +175,8 @@ static const snwField s_surfaceFields[] = {
     FIELD(snwSurfaceSetting, bone, "bone", snw_fieldText, .help = "that a rigid one moves with"),
 };
 
-static const snwTable s_surfaceTable = {"surface", "A surface of the file", SNW_TABLE_FIELDS(s_surfaceFields),
-    sizeof(snwSurfaceSetting), NULL, InitNothing};
+static const snwTable s_surfaceTable = {
+    "surface", "A surface of the file", SNW_TABLE_FIELDS(s_surfaceFields), sizeof(snwSurfaceSetting), NULL, NULL};
 
 static const char* const s_loopNames[] = {"auto", "yes", "no", NULL};
 
@@ -192,8 +186,8 @@ static const snwField s_motionFields[] = {
         .help = "auto: if its end is its beginning"),
 };
 
-static const snwTable s_motionTable = {"motion", "An animation of the file", SNW_TABLE_FIELDS(s_motionFields),
-    sizeof(snwMotionSetting), NULL, InitNothing};
+static const snwTable s_motionTable = {
+    "motion", "An animation of the file", SNW_TABLE_FIELDS(s_motionFields), sizeof(snwMotionSetting), NULL, NULL};
 
 // What extras.sinew of a node says; NULL: nothing.
 static const json_t* ExtrasOf(const snwPrepareSettings* settings, int node)

@@ -39,14 +39,8 @@ static const snwField s_sizeFields[] = {
         .help = "a box of cells gets this many times as many along each axis"),
 };
 
-static void InitNothing(void* object, int kind)
-{
-    (void)object;
-    (void)kind;
-}
-
 const snwTable snw_blueprintSizeTable = {"size", "How large a mesh is asked for; what is absent or 0 comes as it may",
-    SNW_TABLE_FIELDS(s_sizeFields), sizeof(snwBlueprintSize), NULL, InitNothing};
+    SNW_TABLE_FIELDS(s_sizeFields), sizeof(snwBlueprintSize), NULL, NULL};
 
 static const snwField s_boxFields[] = {
     FIELD(snwBoxData, size, "size", snw_fieldVec3, SIZE, .required = true, .help = "length of its sides"),
@@ -55,7 +49,7 @@ static const snwField s_boxFields[] = {
 };
 
 const snwTable snw_boxTable = {"box", "A box of cells around the origin, instead of parts",
-    SNW_TABLE_FIELDS(s_boxFields), sizeof(snwBoxData), NULL, InitNothing};
+    SNW_TABLE_FIELDS(s_boxFields), sizeof(snwBoxData), NULL, NULL};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Skeleton
@@ -325,7 +319,7 @@ static const snwField s_trackFields[] = {
 };
 
 const snwTable snw_trackTable = {
-    "track", "One bone's part of a motion", SNW_TABLE_FIELDS(s_trackFields), sizeof(snwTrackData), NULL, InitNothing};
+    "track", "One bone's part of a motion", SNW_TABLE_FIELDS(s_trackFields), sizeof(snwTrackData), NULL, NULL};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The file
@@ -387,5 +381,5 @@ static const snwField s_useFields[] = {
         "what is other than the blueprint and material say, also of one region; the last of two counts"),
 };
 
-const snwTable snw_blueprintUseTable = {"built_in", "A character from a blueprint", SNW_TABLE_FIELDS(s_useFields),
-    sizeof(snwBlueprintUse), NULL, InitNothing};
+const snwTable snw_blueprintUseTable = {
+    "built_in", "A character from a blueprint", SNW_TABLE_FIELDS(s_useFields), sizeof(snwBlueprintUse), NULL, NULL};

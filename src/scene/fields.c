@@ -437,7 +437,8 @@ snwResult snwTable_Read(snwJson* json, const snwTable* table, const json_t* valu
     if (result < 0)
         return result;
     memset(object, 0, table->size);
-    table->init(object, kind);
+    if (table->init != NULL)
+        table->init(object, kind);
 
     // The word first, so that single keys can change what it set.
     result = ReadWordField(json, table, kind, value, object, &given);

@@ -66,7 +66,7 @@ struct snwTable
     int count;
     size_t size;                          // of the struct
     const char* variant;                  // key of the choice that decides which fields belong; NULL: none
-    void (*init)(void* object, int kind); // fills in the defaults
+    void (*init)(void* object, int kind); // fills in the defaults that are not zero; NULL: there are none
 };
 
 #define SNW_TABLE_FIELDS(fields) (fields), (int)(sizeof(fields) / sizeof *(fields))

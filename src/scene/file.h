@@ -46,7 +46,8 @@ snwResult snwPartFile_Check(snwContext* context, const char* path, bool overwrit
 
 enum
 {
-    snw_maxPath = 4096 // bytes of a path, its zero included
+    snw_maxPath = 4096, // bytes of a path, its zero included
+    snw_maxName = 200,  // of a file's name
 };
 
 // Joins with a slash; false if it does not fit.

@@ -23,14 +23,8 @@ static const snwField s_ringFields[] = {
     FIELD(snwFlatRingData, ring.hole, "hole", snw_fieldBool, .help = "cut out of the ring around it"),
 };
 
-static void InitNothing(void* object, int kind)
-{
-    (void)object;
-    (void)kind;
-}
-
-const snwTable snw_flatRingTable = {"ring", "A closed curve of the outline", SNW_TABLE_FIELDS(s_ringFields),
-    sizeof(snwFlatRingData), NULL, InitNothing};
+const snwTable snw_flatRingTable = {
+    "ring", "A closed curve of the outline", SNW_TABLE_FIELDS(s_ringFields), sizeof(snwFlatRingData), NULL, NULL};
 
 static const char* const s_gradientNames[] = {"linear", "radial", NULL};
 

@@ -30,12 +30,6 @@ typedef struct LineData
     const char *hash, *checksum;
 } LineData;
 
-static void InitNothing(void* object, int kind)
-{
-    (void)object;
-    (void)kind;
-}
-
 static const snwField s_headerFields[] = {
     {.key = "sinew_log",
         .type = snw_fieldInt,
@@ -47,8 +41,7 @@ static const snwField s_headerFields[] = {
     {.key = "simd", .type = snw_fieldText, .offset = offsetof(HeaderData, simd)},
     {.key = "scene", .type = snw_fieldRaw, .offset = offsetof(HeaderData, scene), .required = true},
 };
-static const snwTable s_headerTable = {
-    "log", "", SNW_TABLE_FIELDS(s_headerFields), sizeof(HeaderData), NULL, InitNothing};
+static const snwTable s_headerTable = {"log", "", SNW_TABLE_FIELDS(s_headerFields), sizeof(HeaderData), NULL, NULL};
 
 static const snwField s_lineFields[] = {
     {.key = "command", .type = snw_fieldRaw, .offset = offsetof(LineData, command)},
@@ -58,7 +51,7 @@ static const snwField s_lineFields[] = {
     {.key = "frames", .type = snw_fieldInt, .offset = offsetof(LineData, frames), .upper = snw_maxFrames},
     {.key = "checksum", .type = snw_fieldText, .offset = offsetof(LineData, checksum)},
 };
-static const snwTable s_lineTable = {"line", "", SNW_TABLE_FIELDS(s_lineFields), sizeof(LineData), NULL, InitNothing};
+static const snwTable s_lineTable = {"line", "", SNW_TABLE_FIELDS(s_lineFields), sizeof(LineData), NULL, NULL};
 
 typedef struct Reader
 {

@@ -1,3 +1,6 @@
+// What flesh is made of, changed by settings like material.young=1e5 or material.BODY.REGION.density=900: written into
+// the scene before it is read, so that logs and written scenes hold what ran.
+
 #include "scene/material_changes.h"
 #include "scene/tables.h"
 #include "scene/words.h"
@@ -10,7 +13,7 @@
 static const char s_prefix[] = "material.";
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Of a character
+// Characters
 
 // Fields of the change are those of a material at the same place.
 static void Mix(const snwMaterialChange* change, uint64_t seen, snwMaterial* material)

@@ -12,12 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void InitNothing(void* object, int kind)
-{
-    (void)object;
-    (void)kind;
-}
-
 static const snwField s_fields[] = {
     {.key = "file",
         .type = snw_fieldText,
@@ -49,7 +43,7 @@ static const snwField s_fields[] = {
 };
 
 const snwTable snw_preparedUseTable = {
-    "prepared", "A prepared character", SNW_TABLE_FIELDS(s_fields), sizeof(snwPreparedUse), NULL, InitNothing};
+    "prepared", "A prepared character", SNW_TABLE_FIELDS(s_fields), sizeof(snwPreparedUse), NULL, NULL};
 
 typedef struct Wanted
 {

@@ -11,6 +11,7 @@
 #include "scene/tables.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/sort.h"
 #include "math/transform.h"
 
 #include <math.h>
@@ -406,19 +407,13 @@ static snwResult CloseFiles(Run* run, snwResult result, snwMessage* message)
     return result < 0 ? result : closing;
 }
 
-static int CompareReals(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 static void ReportTimes(Run* run)
 {
     int count = run->stepMs.count;
     if (count == 0)
         return;
     double* times = run->stepMs.data;
-    qsort(times, (size_t)count, sizeof *times, CompareReals);
+    snwSortReals(times, count);
     run->report->stepMsMedian = 0.5 * (times[(count - 1) / 2] + times[count / 2]);
     run->report->stepMsMax = times[count - 1];
     for (int i = 0; i < run->report->stageCount; ++i)

@@ -329,7 +329,8 @@ static void WriteObject(snwText* text, const snwTable* table, int kind, void* de
 {
     // Defaults come from the table's own init, so they cannot differ from what reading does.
     memset(defaults, 0, table->size);
-    table->init(defaults, kind);
+    if (table->init != NULL)
+        table->init(defaults, kind);
     PutSchemaText(text, "type", "object");
     snwText_Key(text, "additionalProperties");
     snwText_Bool(text, false);

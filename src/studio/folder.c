@@ -21,7 +21,6 @@
 
 enum
 {
-    snw_maxName = 200, // bytes of a file's name
     snw_maxTries = 10000,
 };
 
