@@ -69,7 +69,7 @@ static snwResult PlayOurs(snwContext* context, const snwDartDef* def, Ours* ours
     double* ms = malloc((size_t)def->steps * sizeof *ms);
     snwResult result = box != NULL && stage != NULL && ms != NULL ? snw_ok : snwFailMemory(message);
     *ours = (Ours){0};
-    if (result == snw_ok)
+    if (box != NULL && stage != NULL && ms != NULL)
     {
         MakeBox(def, box);
         snwSoftStage_Begin(stage, context, def->friction, (snwVec3){0, 0, 1}, 0);

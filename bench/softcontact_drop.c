@@ -64,7 +64,7 @@ static snwResult Play(snwContext* context, const Drop* drop, snwBenchCurve* curv
     snwSoftStage* stage = malloc(sizeof *stage);
     snwResult result = box != NULL && stage != NULL ? snw_ok : snwFailMemory(message);
     *fall = (Fall){0};
-    if (result == snw_ok)
+    if (box != NULL && stage != NULL)
     {
         snwSkinBox_Make(box, &(snwSkinBoxDef){{0, 0, 0}, {s_half, s_half, s_half}, s_mass, drop->stiffness, 0.6,
                                  {drop->cells, drop->cells, drop->cells}});

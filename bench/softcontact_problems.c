@@ -212,7 +212,7 @@ static void AddStarts(snwBenchRows* rows, snwContext* context)
         snprintf(figure->xLabel, sizeof figure->xLabel, "s");
         snprintf(figure->yLabel, sizeof figure->yLabel, "N");
     }
-    double spread = 0, largest = 0, forces[4][snw_startProblems];
+    double spread = 0, largest = 0, forces[4][snw_startProblems] = {{0}};
     for (int s = 0; s < 4; ++s)
     {
         snwBenchCurve* curve = snwBenchFigure_AddCurve(figure, snw_curveOurs, names[s]);

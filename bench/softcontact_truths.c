@@ -332,7 +332,7 @@ void snwAddSoftTruths(snwBenchRows* rows)
     snwSkinBox* box = malloc(sizeof *box);
     if (rows->result == snw_ok && (stage == NULL || box == NULL))
         rows->result = snwFailMemory(rows->message);
-    if (rows->result == snw_ok)
+    if (rows->result == snw_ok && stage != NULL && box != NULL)
     {
         AddPendulum(rows, context, stage);
         AddFigure(rows, context, stage, 0.001, 100);

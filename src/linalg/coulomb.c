@@ -559,10 +559,11 @@ static bool SolveSymmetric(Work* k)
 static bool TakeNewtonStep(Work* k)
 {
     // Newton's direction from the rows that are alive, in trial.
-    int n = k->n, count = ListAlive(k);
+    int n = k->n;
+    ListAlive(k);
     if (!k->symmetric || !SolveSymmetric(k))
     {
-        count = ListAlive(k);
+        int count = ListAlive(k);
         FillNewtonRows(k, count);
         int* pivots = k->alive + n; // behind
         if (!snwLu_Factor(count, k->jacobian, count, pivots))

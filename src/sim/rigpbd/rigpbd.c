@@ -337,8 +337,8 @@ static void SweepElastic(snwSim* sim, int body, snwRigpbdPass* pass, const snwPa
     const snwRigpbdWork* work = snwRigpbd_Work(sim, body);
     const snwRigpbdModel* model = work->model;
     const snwConstraintKernels* kernels = pass->kernels;
-    Visit visit = {
-        .sweep = {model->flat ? work->plane : work->moves, work->predicted, work->triangles, work->tets, work->folded}};
+    Visit visit = {.sweep = {model->flat ? work->plane : work->moves, work->predicted, work->triangles, work->tets,
+                       work->folded, {0}}};
     if (unfold != NULL)
         visit.sweep.bounds = *unfold;
     if (model->flat)

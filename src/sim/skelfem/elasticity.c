@@ -147,17 +147,19 @@ static double RunKnots(int begin, int end, void* data)
     return count;
 }
 
-void snwElasticity_FindKnots(snwElasticity* elasticity, const snwVec3* positions, unsigned char* knots)
+void snwElasticity_FindKnots(
+    snwElasticity* elasticity, const snwVec3* positions, unsigned char* knots) // NOLINT: the loop writes them
 {
     KnotLoop loop = {elasticity, positions, knots};
-    double count = 0;
-    if (knots != NULL)
-        count = snwParallelSum(elasticity->context, elasticity->tetCount, elasticity_rowGrain, RunKnots, &loop);
     if (elasticity->anyLoose)
         memset(elasticity->loose, 0, elasticity_lanes * (size_t)elasticity->blockCount);
-    elasticity->anyLoose = count > 0;
-    if (!elasticity->anyLoose)
+    elasticity->anyLoose = false;
+    if (knots == NULL)
         return;
+    double count = snwParallelSum(elasticity->context, elasticity->tetCount, elasticity_rowGrain, RunKnots, &loop);
+    if (count <= 0)
+        return;
+    elasticity->anyLoose = true;
 
     // Corners of knots are tangled, and tets with a tangled corner are loose: their neighbours, too.
     memset(elasticity->tangled, 0, (size_t)elasticity->vertexCount);

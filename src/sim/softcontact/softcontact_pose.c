@@ -268,18 +268,18 @@ void snwSoft_Lead(snwSim* sim, int index, double h)
         if (!marks[link] && !hold)
             state.aims[link] = state.poses[link];
 
-        if (marks[link])
+        // Places to reach come first, then what leads, then the pose that is held.
+        bool motor = state.joints[j].motor && !sprung, led = clip != NULL || motion != NULL || motor;
+        if (marks[link] || (hold && !led && !sprung))
             drives[link] = DriveTo(model, link, frequency, AimOf(joint, &state.aims[link]));
         else if (clip != NULL)
             drives[link] = DriveTo(model, link, frequency, InAxes(turn, snwClip_Evaluate(clip, time)));
         else if (motion != NULL)
             drives[link] = DriveTo(model, link, frequency, Relative(sim, index, link, scratch->bones));
-        else if (state.joints[j].motor && !sprung)
+        else if (motor)
             drives[link] = DriveTo(model, link, frequency,
                 (snwTransform){
                     snwVec3_Scale(joint->axis, joint->target), snwQuat_FromAxisAngle(joint->axis, joint->target)});
-        else if (hold && !sprung)
-            drives[link] = DriveTo(model, link, frequency, AimOf(joint, &state.aims[link]));
     }
 }
 
