@@ -30,6 +30,7 @@ faults=(
     'scene.materialsAreSettingsToo@src/scene/material_changes.c@s/json_object_set_new(body, "character", json_deep_copy(named));/json_object_set(body, "character", named);/'
     'scene.regionsOfACharacterGetMaterials@src/scene/material_changes.c@s/change.region < 0 || change.region == i/change.region < 0/'
     'compare.materialsAreVariants@src/app/settings.c@s/SettingOf(scene, "pbd.law") == 0/SettingOf(scene, "pbd.law") < 0/'
+    'softworld.whatIsDeepIsLedOutAndNotThrown@src/sim/softcontact/soft_world.c@s/fmax(part \* contact->gap \/ h, -settings->leave)/part * contact->gap \/ h/'
     'origin.everythingMovesAsAtHome@src/sim/origin.c@s/fabs(way) > cell \&\& isfinite(way) ? cell/fabs(way) > 1e9 * cell ? cell/'
     'origin.everythingMovesAsAtHome@src/contact/detect.c@s/snwVec3_Sub(input->origins\[i\], input->origins\[0\])/snwVec3_Sub(input->origins[0], input->origins[0])/'
     'origin.everythingMovesAsAtHome@src/sim/constraints/hands.c@s/positions, set->vertices\[i\], origin, snwPinSet/positions, set->vertices[i], (snwVec3){0, 0, 0}, snwPinSet/'

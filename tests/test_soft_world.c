@@ -57,6 +57,36 @@ static void FreeWorld(World* w)
     snwDestroyContext(context);
 }
 
+// How fast a box comes out of the ground that begins half inside of it.
+static double LeaveSpeed(double h, double leave)
+{
+    static Box box;
+    static World w;
+    BeginWorld(&w, 0.5, (snwVec3){0, 0, 1}, 0);
+    MakeBox(&box, (snwVec3){0, 0, 0}, (snwVec3){0.1, 0.1, 0.1}, 4, 1e4, 0.6);
+    snwSoftBody* body = AddBox(&w, &box);
+    EndWorld(&w);
+    w.settings.rigid = true, w.settings.h = h, w.settings.leave = leave;
+    double fastest = 0, low = snwSoftStage_Lowest(body);
+    CHECK_NEAR(low, -0.1, 1e-9);
+    for (int i = 0; i < (int)(1 / h); ++i)
+    {
+        Run(&w, 1);
+        fastest = fmax(fastest, (snwSoftStage_Lowest(body) - low) / h);
+        low = snwSoftStage_Lowest(body);
+    }
+    CHECK(snwSoftStage_Lowest(body) > -0.002);
+    FreeWorld(&w);
+    return fastest;
+}
+
+TEST(softworld, whatIsDeepIsLedOutAndNotThrown)
+{
+    CHECK(LeaveSpeed(0.001, INFINITY) > 5); // a fifth of 0.1 m in a step of a millisecond
+    CHECK_NEAR(LeaveSpeed(0.004, 0.3), 0.3, 0.03);
+    CHECK_NEAR(LeaveSpeed(0.001, 0.3), 0.3, 0.03);
+}
+
 // A box falls 0.5 m, flat or on a corner, and lies still within four seconds.
 static void Drop(double tilt, bool rigid, double stiffness, double h)
 {

@@ -22,6 +22,7 @@ snwSoftSettings snwSoftWorld_DefaultSettings(void)
         .rest = 1e-4,
         .margin = 0.002,
         .recover = 0.2,
+        .leave = INFINITY,
         .penaltyStiffness = 2e4,
         .penaltyDamping = 20,
         .compliance = 1e-4,
@@ -701,7 +702,8 @@ static void PutContact(snwSoftWorld* world, const snwSoftSettings* settings, int
         world->compliance[row] = 1 / (h * firm);
     }
 
-    world->q[row] += (contact->gap > 0 ? 1 : part) * contact->gap / h;
+    // What is deep is led out in part, and at a bearable speed: else the shorter the step, the harder it is thrown.
+    world->q[row] += contact->gap > 0 ? contact->gap / h : fmax(part * contact->gap / h, -settings->leave);
 }
 
 // What the same contact had in the step before.

@@ -97,6 +97,7 @@ typedef struct snwSoftSettings
     double rest;       // m: points sleep again whose offset and 50 ms of whose motion is less
     double margin;     // m: what is nearer is looked at
     double recover;    // part of a depth that a step takes back, of soft points
+    double leave;      // m/s: it takes back no more than this, however deep
     double compliance; // of rigid contacts, of their row's W
     double stiffness;  // N/m and N s/m of their normal rows, in place of it; 0: none
     double damping;

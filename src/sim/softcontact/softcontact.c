@@ -343,6 +343,18 @@ static void PushBodies(const snwSim* sim, double h)
     }
 }
 
+// m/s: what is inside of something else comes out by half the size of the smallest body in a second.
+static double LeaveSpeed(const snwSim* sim)
+{
+    double least = INFINITY;
+    for (int i = 0; i < sim->bodyCount; ++i)
+    {
+        const snwCharacter* character = sim->bodies[i].character;
+        least = fmin(least, snwVec3_Distance(character->lower, character->upper));
+    }
+    return 0.5 * least;
+}
+
 static snwSoftSettings SoftSettingsOf(const snwSim* sim, double h)
 {
     snwSoftSettings settings = snwSoftWorld_DefaultSettings();
@@ -357,6 +369,7 @@ static snwSoftSettings SoftSettingsOf(const snwSim* sim, double h)
 
     settings.compliance = snwSim_Param(sim, snw_softCompliance);
     settings.recover = snwSim_Param(sim, snw_softRecover);
+    settings.leave = LeaveSpeed(sim);
     settings.shape = (snwCoulombShape)snwSim_Param(sim, snw_softCone);
     settings.start = (snwCoulombStart)snwSim_Param(sim, snw_softStart);
     settings.sweeps = (int)snwSim_Param(sim, snw_softSweeps);
