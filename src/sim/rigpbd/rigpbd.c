@@ -825,11 +825,11 @@ static void UnfoldBodies(snwSim* sim, double h, bool touches)
     enum
     {
         rigpbd_mostRounds = 8,
-        snw_mostTouching = 16, // contacts undo some of each
+        rigpbd_mostTouching = 16, // contacts undo some of each
     };
     snwPairMark sought = snw_pairSqueezed;
 
-    for (int round = 0; round < (touches ? snw_mostTouching : rigpbd_mostRounds); ++round)
+    for (int round = 0; round < (touches ? rigpbd_mostTouching : rigpbd_mostRounds); ++round)
     {
         bool any = false;
         for (int i = 0; i < sim->bodyCount; ++i)
