@@ -594,7 +594,7 @@ faults=(
     'server.clientThatNeverReadsIsCutOff@src/studio/viewer.c@s/        viewer->overflowed = true;/        viewer->overflowed = false;/'
     'server.slowHandshakesHoldNobodyUp@src/studio/server.c@s/        .timeout_secs_ah_idle = (unsigned)server->def.handshakeSeconds,/        .timeout_secs_ah_idle = 60,/'
     'fleshbench.stormsNeitherDivergeNorLeaveFleshInsideOut@src/sim/rigpbd/rigpbd.c@s/    .smallBody = INFINITY,/    .smallBody = 0.1,/'
-    'fleshbench.stormsNeitherDivergeNorLeaveFleshInsideOut@src/sim/rigpbd/rigpbd.c@s/round < (touches ? /round < 0 * (touches ? /'
+    'rigpbd.partsThatSwingAreUnfolded@src/sim/rigpbd/rigpbd.c@s/round < (touches ? /round < 0 * (touches ? /'
     'fleshbench.stormsNeitherDivergeNorLeaveFleshInsideOut@src/sim/constraints/neo_hookean.c@s/(float)(1.0 - 2.0 \* nu);/(float)(2.0 * nu - 1.0);/'
     'fleshbench.methodsWithoutHandlesSaySo@src/sim/command.c@s/\[snw_commandHandle\] = snw_featureHandles/[snw_commandHandle] = snw_featureDrag/'
     'fleshbench.stressStatesRecover@src/sim/apd/elastic_kernel.h@s/l->stress\[i\] = shear \* d;/l->stress[i] = 0.02f * shear * d;/'

@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Server, ask, check, hello, loadBrowser, makeShots, patience, skip, until } from "./studio.mjs";
+import { Server, ask, check, hello, loadBrowser, makeShots, patience, skip, until as untilServer } from "./studio.mjs";
 
 const [program, build] = process.argv.slice(2);
 if (!program || !build) throw new Error("page.mjs PROGRAM BUILD");
@@ -25,6 +25,22 @@ const marks = () => page.evaluate(() => window.sinew.marks());
 const positions = () => page.evaluate(() => window.sinew.positions(0));
 const tab = (name) => page.click(`[data-tab=${name}]`);
 
+// Until the server says so, and the page has heard of it: keys that turn something round go by what the page knows. What
+// the page does not keep, like the number of the frame, it is given half a second for.
+async function until(page, what, test) {
+    const state = await untilServer(page, what, test);
+    const heard = (known) => {
+        try {
+            return test(known);
+        } catch {
+            return false; // it lacks what is asked for
+        }
+    };
+    for (let i = 0; i < 8 && !heard(await page.evaluate(() => window.sinew?.state ?? {})); ++i)
+        await new Promise((done) => setTimeout(done, 60));
+    return state;
+}
+
 // The page sets what it opened going: nothing is pressed before it has.
 async function opened(what, test) {
     await until(page, `${what} opens`, (s) => !s.loading && test(s));
@@ -41,12 +57,16 @@ async function open(name) {
 
 // Nothing is drawn while nothing moves, which leaves the machine to the rest.
 async function pause(on) {
-    if ((await hello(page)).playing === on) {
-        // Space turns round what the page knows, which may be behind the server by a message.
+    const what = on ? "pause" : "play";
+    const end = Date.now() + 1000 * patience;
+    while ((await hello(page)).playing === on) {
+        // Space turns round what the page knows, which a message on its way may change once more: then it is pressed again.
+        check(Date.now() < end, `${what}: not within ${patience} s`);
         await seen((on) => window.sinew.state?.playing === on, on);
         await page.keyboard.press("Space");
+        for (let i = 0; i < 20 && (await hello(page)).playing === on; ++i) await new Promise((done) => setTimeout(done, 60));
     }
-    const { frame } = await until(page, on ? "pause" : "play", (s) => s.playing === !on);
+    const { frame } = await until(page, what, (s) => s.playing === !on);
     if (on) await seen((frame) => window.sinew.frame?.number === frame, frame); // what was on its way is drawn
 }
 
